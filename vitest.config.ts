@@ -11,7 +11,11 @@ const each = {
   testTimeout: HANGS_MS,
   hookTimeout: HANGS_MS,
   expect: { poll: { timeout: HANGS_MS / 2 } },
-  setupFiles: ['./test/canary/setup.ts', './test/support/draw-from-seed.ts'],
+  setupFiles: [
+    './test/support/count-processor.ts',
+    './test/canary/setup.ts',
+    './test/support/draw-from-seed.ts',
+  ],
 };
 
 const projects = [

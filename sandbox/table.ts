@@ -1,7 +1,7 @@
 import type { JsonObject } from '../src/lib/json/json.ts';
 import { comparePlaces, listPlaceOf, type ListPlace, type Ordering } from './ordering.ts';
 
-/** The source of unchanged records: each is generated again every time it is read. */
+/** The source of unchanged records: each is generated when it is read. */
 export interface Pristine {
   readonly count: number;
   readonly lastId: number;
@@ -11,17 +11,26 @@ export interface Pristine {
   record(id: number): JsonObject | undefined;
 }
 
-/** The records of one kind. Stores only changed records; the others are generated on each read. */
+/** How many generated records a kind remembers: all of a small company, and next to nothing of a large one. */
+const REMEMBERED = 500;
+
+/** The records of one kind. Stores changed records; of the others it remembers some, and generates the rest on each read. */
 export type Table = ReturnType<typeof createTable>;
 
 export function createTable(pristine: Pristine) {
   const { ordering } = pristine;
   const changed = new Map<number, JsonObject | 'gone'>();
+  const generated = new Map<number, JsonObject | undefined>();
   let order: SortedIds | null = null; // Null until a record is added, removed or moved.
   let lastId = pristine.lastId;
 
+  const generate = (id: number): JsonObject | undefined => {
+    const record = generated.get(id) ?? pristine.record(id);
+    if (generated.size < REMEMBERED) generated.set(id, record);
+    return record;
+  };
   const get = (id: number): JsonObject | undefined => {
-    const record = changed.get(id) ?? pristine.record(id);
+    const record = changed.get(id) ?? generate(id);
     return record === 'gone' ? undefined : record;
   };
   const place = (id: number, record = get(id)): ListPlace => listPlaceOf(ordering, id, record ?? {});

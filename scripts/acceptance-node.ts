@@ -32,7 +32,7 @@ function testUnder(programs: string): boolean {
   const env = {
     ...process.env,
     PATH: `${programs}${delimiter}${process.env['PATH'] ?? ''}`,
-    BMS_TEST_TIER: 'tests',
+    BMS_TEST_TIER: 'all',
   };
   console.log(execFileSync(node, ['--version'], { encoding: 'utf8' }).trim());
   return [

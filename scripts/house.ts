@@ -49,8 +49,10 @@ function print(): void {
   console.log(
     `installed packages: ${figures.packages.all}, of them for production ${figures.packages.production}`,
   );
-  for (const { tier, seconds, files } of figures.testSeconds)
-    console.log(`${tier}: ${seconds.toFixed(0)} s in ${files} files`);
+  for (const { tier, seconds, processor, files } of figures.testSeconds)
+    console.log(
+      `${tier}: ${seconds.toFixed(0)} s, ${processor.toFixed(0)} of the processor, in ${files} files`,
+    );
   if (figures.running !== null)
     console.log(
       `files that run for every page: ${figures.running.page.length}; for every entry: ${figures.running.entry.length}; for every event: ${figures.running.event.length}`,

@@ -57,4 +57,4 @@ if [ "${2:-}" = apart ]; then
 fi
 first_query root "$homes/root"
 first_query "$user" "$homes/home/$user"
-as "$user" "$homes/home/$user" 'BMS_TEST_TIER=tests npx vitest run test/end-to-end test/db test/checks test/features/mcp/sql/sqlite.test.ts test/cli/usage.test.ts'
+as "$user" "$homes/home/$user" 'BMS_TEST_TIER=all npx vitest run test/end-to-end test/db test/checks test/features/mcp/sql/sqlite.test.ts test/cli/usage.test.ts'

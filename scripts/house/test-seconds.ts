@@ -4,6 +4,8 @@ import { join } from 'node:path';
 export interface TierSeconds {
   readonly tier: string;
   readonly seconds: number;
+  /** Of the processor, without the servers of the run. */
+  readonly processor: number;
   readonly files: number;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { putChanges, at } from '../events/support.ts';
 import { readMeta, renewLog } from '../../src/store/kinds/meta.ts';
 import { pruneChanges } from '../../src/store/records/change-store.ts';
-import { DATABASES } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
 import { TOKEN, jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
@@ -57,7 +57,7 @@ async function events({ url }: Stage, query: string, lastId?: string): Promise<E
   };
 }
 
-describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('changes come in order, a page at a time, by kind, every digit as received', async () => {
     const session = await open();
     await putChanges(session, change('1'), change('2', 'products'), change('3'));
@@ -95,7 +95,7 @@ describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('a reader that lost its place in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('a reader that lost its place in %s', (_name, open) => {
   /** Four events a minute apart, the first two of which were removed. */
   async function pruned() {
     const session = await open();

@@ -8,7 +8,7 @@ import { deleteMeta, writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { VERDICTS } from '../../src/words/verdicts.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_JSON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
@@ -25,7 +25,7 @@ async function become(session: Session, state: 'parked' | 'done' | 'unsettled'):
   await session.atomically((tx) => changeEntry(tx, { id: 1, epoch, patch: { state }, now: NOON }));
 }
 
-describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('a record comes as the service sent it, to the digit', async () => {
     const session = await open();
     const raw = '{"id":9007199254740993,"credit":123456789012345.6789,"b":1.10,"a":-0.0,"note":"</script>"}';

@@ -8,7 +8,7 @@ import { deliveryStageOn } from '../events/webhooks/stage.ts';
 import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 import { create, opened, ZOE } from '../outbound/stage.ts';
 import { MIRRORS } from '../pull/steps.ts';
-import { DATABASES } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { putEntry } from '../store/outbox/entries.ts';
 
@@ -26,7 +26,7 @@ const ended = sql`
   insert into outbox_keys (idempotency_key, outbox_id, kind, operation, record_id, state, request_hash, ended_at)
   values ('order-3', 3, 'clients', 'create', '503', 'done', '', ${NOON_TEXT})`;
 
-describe.each(DATABASES)('the key of a caller, over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the key of a caller, over a mirror in %s', (_name, open) => {
   test('finds the entry in the outbox, none where it is unknown, and what became of it where only the key is kept', async () => {
     const session = await open();
     await putEntry(session, { state: 'done', recordId: '501' }, { key: 'order 1/é' });

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON_TEXT } from '../store/temp-mirror.ts';
 import { jsonOf, serveMirror, type Stage } from '../http/stage.ts';
 
@@ -67,7 +67,7 @@ async function walk(
 const idsIn = (pages: readonly Page[]): number[] => pages.flatMap(({ ids }) => ids);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
 
-describe.each(DATABASES)('lists over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('lists over a mirror in %s', (_name, open) => {
   test('of the outbox are walked page by page, each entry once, whatever becomes of it meanwhile', async () => {
     const session = await open();
     await addEntries(session, ROWS, 'first');

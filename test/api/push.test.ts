@@ -7,7 +7,7 @@ import { changeEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { VERDICTS } from '../../src/words/verdicts.ts';
 import { jsonOf, serveMirror, TOKEN, type Stage } from '../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 import { byTheClock } from '../support/tiers.ts';
 
@@ -26,7 +26,7 @@ const countEntries = async (session: Session): Promise<number> =>
 
 const isStored = (session: Session, count: number) => expect.poll(() => countEntries(session)).toBe(count);
 
-describe.each(DATABASES)('a push that waits, over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('a push that waits, over a mirror in %s', (_name, open) => {
   test('is answered with the outcome as soon as there is one, a repeated one too', async () => {
     const session = await open();
     const stage = await serveMirror(session);
@@ -127,7 +127,7 @@ const batch = (stage: Stage, body: string | Buffer, headers: Readonly<Record<str
 const ADA = { ...client('A-1'), key: 'ada' };
 const BEA = { ...client('B-1'), key: 'bea' };
 
-describe.each(DATABASES)('a batch, over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('a batch, over a mirror in %s', (_name, open) => {
   test('is stored line by line, once: repeated it has the same entries', async () => {
     const session = await open();
     const stage = await serveMirror(session);

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { UPLOAD_BYTES } from '../../src/http/upload-limit.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from '../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { putRecords } from '../store/temp-mirror.ts';
 
 async function serveClient(session: Session): Promise<Stage> {
@@ -32,7 +32,7 @@ async function submit(stage: Stage, fields: Readonly<Record<string, string | Fil
   return fetch(`${stage.url}/plans`, { method: 'POST', body: form, headers, redirect: 'manual' });
 }
 
-describe.each(DATABASES)('an edited export, uploaded to a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('an edited export, uploaded to a mirror in %s', (_name, open) => {
   test('becomes a plan, by the API and by the form', async () => {
     const stage = await serveClient(await open());
     const edited = (await exported(stage)).replace('Zoé', 'Zénobie');

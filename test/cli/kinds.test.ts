@@ -15,7 +15,7 @@ const KNOWN = KINDS.map(({ name }) => name);
 const kindIn = async (env: Env, kind: string): Promise<KindDescription & { mirror: string }> =>
   document(await run(['kinds', kind, '--json'], env)) as KindDescription & { mirror: string };
 
-describe.each(FRESH_DATABASES)('kinds in %s', (_name, place) => {
+describe.each(FRESH_DATABASES.slice(0, 1))('kinds in %s', (_name, place) => {
   test('tells of every kind without a mirror, and makes none', async () => {
     const env = { DATABASE_URL: await place() };
     const asJson = await run(['kinds', '--json'], env);

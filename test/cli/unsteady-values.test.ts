@@ -6,7 +6,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { addEndpoint } from '../../src/events/webhooks/endpoints.ts';
 import { causeText } from '../../src/features/notify/notification-text.ts';
 import { parse } from 'yaml';
-import { DATABASES, ONE_DATABASE, mirrorIn } from '../events/support.ts';
+import { ONE_DATABASE, mirrorIn } from '../events/support.ts';
 import { serveMirror } from '../http/stage.ts';
 import { canary } from '../support/canary.ts';
 import { document, kindIn, run, type Env } from '../support/command-line.ts';
@@ -44,7 +44,7 @@ const envFor = (url: string, database: string): Env => ({
 const eventsIn = async (session: Session): Promise<number> =>
   Number((await session.query(sql`select count(*) as n from changes`))[0]?.['n']);
 
-describe.each(DATABASES)('%s: a field that changes in most rows', (database) => {
+describe.each(ONE_DATABASE)('%s: a field that changes in most rows', (database) => {
   test('of two sweeps running needs a person, who gets the line that silences it, in status, pages, notifications', async () => {
     let reads = 0;
     await using service = await listening(
@@ -190,7 +190,7 @@ describe.each(ONE_DATABASE)('%s: another spelling of a value', (database) => {
   });
 });
 
-describe.each(DATABASES)('%s: one id on two pages', (database) => {
+describe.each(ONE_DATABASE)('%s: one id on two pages', (database) => {
   test('is an issue until one page shows it, whether its contents agree or not', async () => {
     let list: readonly Client[] = [...clients(24), { id: 3, code: 'C3' }, { id: 4, code: 'another' }];
     await using service = await listening(serviceOf(() => list));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { blocksOf } from '../../scripts/clients/pages.ts';
 import { askJavaIn, askPython } from './ask.ts';
 import type { Answer, Client, ClientAnswers } from './client.ts';
@@ -18,7 +18,7 @@ let stage: Stage;
 let mirrors: Awaited<ReturnType<typeof readMirrors>>;
 
 beforeAll(async () => {
-  stage = await openStage(inject('postgresUrl'));
+  stage = await openStage();
   mirrors = await readMirrors(stage);
 });
 afterAll(() => stage[Symbol.asyncDispose]());

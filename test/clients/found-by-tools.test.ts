@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import { compactJson, type Json } from '../../src/lib/json/json.ts';
 import { filesFor, runIn } from './ask.ts';
@@ -14,7 +14,7 @@ let stage: Stage;
 let mirrors: Awaited<ReturnType<typeof readMirrors>>;
 
 beforeAll(async () => {
-  stage = await openStage(inject('postgresUrl'));
+  stage = await openStage();
   mirrors = await readMirrors(stage);
 });
 afterAll(() => stage[Symbol.asyncDispose]());

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { codeOf } from '../../scripts/clients/pages.ts';
 import { MAIN } from '../support/program.ts';
 import { askJava, askPython } from './ask.ts';
@@ -10,7 +10,7 @@ import { openStage, type Stage } from './stage.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage(inject('postgresUrl'));
+  stage = await openStage();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

@@ -1,5 +1,5 @@
 import { Big } from 'big.js';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { REPORTS as ALL_REPORTS } from '../../src/features/reports/read-reports.ts';
 import { neededKinds, type Report } from '../../src/features/reports/report.ts';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
@@ -15,7 +15,7 @@ const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage(inject('postgresUrl'));
+  stage = await openStage();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 

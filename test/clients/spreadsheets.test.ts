@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runProgram } from '../support/program.ts';
 import { askMirror, type DatabaseName, type Row } from './mirrors.ts';
@@ -9,17 +9,16 @@ import { openStage, type Stage } from './stage.ts';
 let stage: Stage;
 
 beforeAll(async () => {
-  stage = await openStage(inject('postgresUrl'));
+  stage = await openStage();
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 const COLUMNS = ['id', 'code', 'name', 'creation_date', 'credit', 'credit_exact', '_changed_at'] as const;
 
-const url = (database: DatabaseName): string => {
-  const postgres = new URL(inject('postgresUrl'));
-  postgres.pathname = 'mirror';
-  return database === 'SQLite' ? `file:${join(stage.folder, 'data/mirror.db')}` : postgres.href;
-};
+const url = (database: DatabaseName): string =>
+  database === 'SQLite'
+    ? `file:${join(stage.folder, 'data/mirror.db')}`
+    : (stage.settings['DATABASE_URL'] ?? '');
 
 /** The columns of a sheet of clients by their id. */
 function clientsIn(rows: readonly (readonly (Cell | null)[])[]) {

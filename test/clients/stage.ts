@@ -6,6 +6,7 @@ import { startSandbox } from '../../sandbox/sandbox.ts';
 import type { World } from '../../sandbox/world.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Env } from '../support/command-line.ts';
+import { sharedPostgres } from '../support/postgres.ts';
 import { runProgram } from '../support/program.ts';
 import { insertHardRows } from './hard-rows.ts';
 
@@ -29,7 +30,8 @@ const SIZE = 120;
 const GRACE = { BMS__DELETIONS__GRACE_SECONDS: '0' };
 
 /** Pulls a company with rows that are hard for drivers into both databases, changes it, and pulls again. */
-export async function openStage(server: string): Promise<Stage> {
+export async function openStage(): Promise<Stage> {
+  const { url: server } = await sharedPostgres();
   const folder = mkdtempSync(join(tmpdir(), 'bms-clients-'));
   mkdirSync(join(folder, 'data'));
   await onServer(server, "create database mirror; create role analyst login password 'secret'");

@@ -5,13 +5,13 @@ import { saveDecision } from '../../src/store/users/decision-store.ts';
 import { insertUser, USER_ROLES } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 
 const pageOf = async ({ get }: Stage, path: string, token?: string): Promise<string> =>
   (await get(path, token === undefined ? {} : { authorization: `Bearer ${token}` })).text();
 
-describe.each(DATABASES)('the page of decisions of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the page of decisions of a mirror in %s', (_name, open) => {
   test('tells who has decided what by which door, the newest first, page by page', async () => {
     const session = await open();
     const stage = await serveMirror(session);

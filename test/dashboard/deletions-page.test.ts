@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { AbsenceState } from '../../src/diff/absence.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, putRecords } from '../store/temp-mirror.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';
 
@@ -32,7 +32,7 @@ const namesIn = (page: string): string[] =>
 const actionsIn = (page: string): (string | undefined)[] =>
   [...page.matchAll(/<form method="post" action="([^"]+)"/g)].map(([, action]) => action);
 
-describe.each(DATABASES)('held deletions of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('held deletions of a mirror in %s', (_name, open) => {
   test('are shown by code and name, all of them, a box of 500 after the other', async () => {
     const session = await open();
     const stage = await serveMirror(session);

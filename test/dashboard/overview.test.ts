@@ -9,7 +9,7 @@ import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import type { StatusDocument } from '../../src/checks/status-document.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
-import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, tempMirror } from '../store/temp-mirror.ts';
 import { TWO_KINDS } from '../support/postgres-templates.ts';
 import { noteRefusal } from '../../src/store/runs/run-store.ts';
@@ -45,7 +45,7 @@ async function submit(
   return fetch(stage.url + path, { method: 'POST', body, headers, redirect: 'manual' });
 }
 
-describe.each(DATABASES)('the overview of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
   test('says first what waits for a person, with a button for each decision and what it does', async () => {
     const session = await open();
     const stage = await serveMirror(session);

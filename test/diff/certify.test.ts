@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { certify, type Certificate, type Sighting, type Certification } from '../../src/diff/certify.ts';
-import { sized } from '../support/tiers.ts';
+import { sized, tries } from '../support/tiers.ts';
 
 /** Responses one after the other, each answered before the next is sent. */
 function oneByOne(...pages: readonly Partial<Sighting>[]): Sighting[] {
@@ -414,7 +414,7 @@ describe('any responses', () => {
       fc.property(shuffled, known, ([seen, landed], before) => {
         expect(summary(certify(landed, before))).toEqual(summary(certify(seen, before)));
       }),
-      { numRuns: 3000 },
+      { numRuns: tries(3000) },
     );
   });
 

@@ -25,6 +25,7 @@ import {
   type JsonObject,
 } from '../../src/lib/json/json.ts';
 import { models, respelled, spell, records, type Member } from '../support/json-models.ts';
+import { tries } from '../support/tiers.ts';
 
 const named = (name: string): Kind => documentedKind(name) ?? expect.fail(`no kind ${name}`);
 const CLIENTS = named('clients');
@@ -155,7 +156,7 @@ describe('sortPage', () => {
         const nameless = rows.filter(({ id }) => id === null).length;
         expect(quarantined.filter(({ code }) => code === 'no_id')).toHaveLength(nameless);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 
@@ -254,7 +255,7 @@ test('C03: every id from 1 to 2^63-1 is itself, as number and as text', () => {
       expect(idOf(String(id))).toEqual({ id: String(id) });
       expect(idOf(`"${id}"`)).toEqual({ id: String(id) });
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -269,7 +270,7 @@ test('C03: every larger id is quarantined with its token', () => {
       expect(idOf(String(id))).toEqual({ fault: 'id_too_large', token: String(id) });
       expect(idOf(`"${id}"`)).toEqual({ fault: 'id_too_large', token: String(id) });
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -394,7 +395,7 @@ describe('list, retrieve, list', () => {
           expect(fieldsOf(asked.record)).toEqual(fieldsOf(listed.record));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -413,7 +414,7 @@ describe('list, retrieve, list', () => {
         );
         expect(compareRecord(CLIENTS, stored(asked.raw), after)).toEqual({ is: 'unchanged' });
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 });
@@ -431,7 +432,7 @@ describe('retrieve, list, retrieve', () => {
         const again = toListShape(CLIENTS, asked, listed.raw, namesOf(list));
         expect(compareRecord(CLIENTS, stored(listed.raw), again)).toEqual({ is: 'unchanged' });
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 });
@@ -649,7 +650,7 @@ describe('a change', () => {
           const pair = [JSON.stringify(before), JSON.stringify(after)] as const;
           expect(changed(field, pair)).toEqual(before === after ? [] : [field]);
         }),
-        { numRuns: 1000 },
+        { numRuns: tries(1000) },
       );
     },
   );

@@ -22,6 +22,7 @@ import {
 import { compactJson, parseJson, canonicalJson, type JsonObject } from '../../src/lib/json/json.ts';
 import { models, spell, numberTokens, type Member, type Model } from '../support/json-models.ts';
 import { exactValue } from '../support/exact.ts';
+import { tries } from '../support/tiers.ts';
 
 const named = (name: string): Kind => documentedKind(name) ?? expect.fail(`no kind ${name}`);
 const BY_NAME = KINDS.map((kind) => [kind.name, kind] as const);
@@ -274,7 +275,7 @@ describe('C04: decimals with 2 places', () => {
         const places = String(value).split('.')[1]?.length ?? 0;
         expect(misfit === null ? places === scale : places > scale).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -485,7 +486,7 @@ describe('text', () => {
         const stored = value.includes('\0') ? none('unstorable_text') : fit(value);
         expect(decode(textField('t'), quoted(value))).toEqual(stored);
       }),
-      { numRuns: 5000 },
+      { numRuns: tries(5000) },
     );
   });
 
@@ -608,6 +609,6 @@ test('C11: no value of any field throws, and a misfit is told once with the valu
       ).toBe(true);
       for (const misfit of misfits) expect(misfit).toEqual([field, expect.any(String), value]);
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });

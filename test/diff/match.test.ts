@@ -5,6 +5,7 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import { alteredFields, hasNaturalKeyOf, hasAllSentValues, naturalKeyOf } from '../../src/diff/match.ts';
 import { isNumber, parseJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
+import { tries } from '../support/tiers.ts';
 
 const CLIENTS = namedKind('clients');
 const PUNCHES = namedKind('punches');
@@ -122,7 +123,7 @@ describe('a record that shows every sent field as it was sent', () => {
         expect(hasAllSentValues(kind, payload, asShown(kind, payload))).toBe(true);
         expect(hasNaturalKeyOf(kind, payload, asShown(kind, payload))).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 

@@ -14,6 +14,7 @@ import {
 import { parseJson, type JsonObject, type Json } from '../../src/lib/json/json.ts';
 import { decodeField } from '../../src/diff/decode-record.ts';
 import { numberTokens } from '../support/json-models.ts';
+import { tries } from '../support/tiers.ts';
 
 const CATEGORIES: Kind = documentedKind('categories') ?? expect.fail('no categories');
 const parse = (texts: readonly string[]) => texts.map((text) => parseJson(text) as JsonObject);
@@ -171,7 +172,7 @@ test('neither the order of records nor the cut into pages matters', () => {
       expect(turned).toEqual(all);
       expect(observeFields(kind, all, parse(texts)).fields).toEqual(new Map());
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
 });
 
@@ -322,7 +323,7 @@ test('the type of many values is the narrowest that holds them all, in whatever 
       expect(type).toBe(filled.length === 0 ? 'none' : narrowestFirst.find(holds));
       expect(typeOf([...values].reverse())).toBe(type);
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

@@ -5,6 +5,7 @@ import { findSentField, type Kind } from '../../src/catalog/kind.ts';
 import { isRuledOut, longTexts, canComeFrom } from '../../src/diff/rule-out.ts';
 import { isNumber, parseJson, type Json, type JsonObject } from '../../src/lib/json/json.ts';
 import { asShown, namedKind, writes } from '../support/written-payloads.ts';
+import { tries } from '../support/tiers.ts';
 
 const CLIENTS = namedKind('clients');
 const PUNCHES = namedKind('punches');
@@ -208,7 +209,7 @@ test('C15: what a service may make of a text never rules a record of ours out', 
       const record = loosened(kind, asShown(kind, payload), loosenings);
       expect(isOut(kind, payload, record)).toBe(false);
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

@@ -12,12 +12,13 @@ import { delimiter, join } from 'node:path';
 
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSandbox, type Sandbox } from '../../sandbox/sandbox.ts';
 import { document, run, settingsFor, type Env } from '../support/command-line.ts';
 import { shellLines } from './doc-lines.ts';
 import { ask, dump } from '../support/mirror-file.ts';
 import { copyGrownMirror } from '../support/sqlite-templates.ts';
+import { sharedPostgres } from '../support/postgres.ts';
 import { MAIN } from '../support/program.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { redisFor, serveBeside, type AtEnd } from './outbound-scene.ts';
@@ -202,7 +203,7 @@ test('a copy of a SQLite mirror and of its count does not send what the first on
 
 /** Runs statements on the server of the tests, beside all mirrors. */
 async function administer(statements: readonly string[]): Promise<pg.QueryResult[]> {
-  const client = new pg.Client({ connectionString: inject('postgresUrl') });
+  const client = new pg.Client({ connectionString: (await sharedPostgres('template_grown')).url });
   await client.connect();
   try {
     const results = [];
@@ -272,7 +273,8 @@ test('a mirror in PostgreSQL comes back from its copy, and waits with sending', 
   await administer(['create database mirror template template_grown']);
   await using service = await startSandbox({ size: 5 });
   const redis = await redisFor(onTestFinished);
-  const url = new URL(inject('postgresUrl'));
+  const { url: server } = await sharedPostgres();
+  const url = new URL(server);
   url.pathname = 'mirror';
   const env = {
     BMS_BASE_URL: service.url,
@@ -281,7 +283,7 @@ test('a mirror in PostgreSQL comes back from its copy, and waits with sending', 
     QUEUE_URL: redis.url,
     ...SENDING,
     BACKUP: tempFolder(),
-    ADMIN_URL: inject('postgresUrl'),
+    ADMIN_URL: server,
   };
   expect(await run(['pull'], env)).toMatchObject({ code: 0 });
   await sendAll(onTestFinished, env, ['BEFORE']);

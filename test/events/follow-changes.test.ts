@@ -6,7 +6,7 @@ import { followChanges, type FollowOptions } from '../../src/events/follow-chang
 import type { Session } from '../../src/db/session/session.ts';
 import { linesOf, startChild } from '../store/child.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { DATABASES, ONE_DATABASE, at, mirrorIn, putChanges } from './support.ts';
+import { ONE_DATABASE, at, mirrorIn, putChanges } from './support.ts';
 
 const WRITERS = 2;
 const TRANSACTIONS = 100;
@@ -18,7 +18,7 @@ const change = (record: number, kind = 'clients') => ({
   observed_at: at('12:00'),
 });
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a reader beside concurrent writers gets every committed event once, in order, and none late', async () => {
     const { session, url } = await mirrorIn(database);
     const writers = Array.from({ length: WRITERS }, () =>

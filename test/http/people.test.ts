@@ -7,7 +7,7 @@ import type { Session } from '../../src/db/session/session.ts';
 import { at, putChanges } from '../events/support.ts';
 import { canary } from '../support/canary.ts';
 import { fakeClock } from '../support/fake-clock.ts';
-import { DATABASES } from '../store/databases.ts';
+import { ONE_DATABASE } from '../store/databases.ts';
 import { thrownBy } from '../store/temp-mirror.ts';
 import { httpClient } from './ask.ts';
 import { jsonOf, serveMirror, signIn, TOKEN, type Stage } from './stage.ts';
@@ -27,7 +27,7 @@ const statusOf = async (
   path = '/v1/runs',
 ): Promise<number> => (await fetch(url + path, { headers, redirect: 'manual' })).status;
 
-describe.each(DATABASES)('a user of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('a user of a mirror in %s', (_name, open) => {
   test('is let in by a token or the cookie for it, until the user is removed or gets a new token', async () => {
     const session = await open();
     const stage = await serveMirror(session);
@@ -75,7 +75,7 @@ describe.each(DATABASES)('a user of a mirror in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES.slice(0, 1))('a proxy that signs in', (_name, open) => {
+describe.each(ONE_DATABASE)('a proxy that signs in', (_name, open) => {
   const trustedHeader = { name: 'X-Forwarded-User', from: ['127.0.0.1', '2001:db8::/32'] };
 
   test('names the person, who decides by pages of this host alone', async () => {
@@ -148,7 +148,7 @@ describe.each(DATABASES.slice(0, 1))('a proxy that signs in', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('signing out of %s', (_name, open) => {
+describe.each(ONE_DATABASE)('signing out of %s', (_name, open) => {
   test('ends the session, so that a copy of its cookie is worth nothing; another browser stays signed in', async () => {
     const stage = await serveMirror(await open());
     const cookie = await signIn(stage);
@@ -185,7 +185,7 @@ describe.each(DATABASES)('signing out of %s', (_name, open) => {
 });
 
 test('one user may open eight streams, and leaves the others to the others', async () => {
-  const [[, open] = []] = DATABASES;
+  const [[, open] = []] = ONE_DATABASE;
   if (open === undefined) throw new Error('no database');
   const session = await open();
   const stage = await serveMirror(session);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { resumeSends } from '../../src/outbound/freeze.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { readFrozen } from '../../src/store/outbox/freeze-store.ts';
@@ -8,7 +8,7 @@ import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { DATABASES } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { openForTest } from '../store/postgres-mirror.ts';
-import { bystander } from '../support/postgres.ts';
+import { bystander, sharedPostgres } from '../support/postgres.ts';
 import { asked, create, opened, stage, type Stage } from './stage.ts';
 
 const register = (on: Stage): Promise<void> =>
@@ -18,7 +18,8 @@ const named = (code: string) => create({ code, name: code });
 
 /** A mirror in a database of its own, and how to put an earlier copy in its place, under the connections of whoever uses it. */
 async function restorableMirror() {
-  const admin = await bystander(inject('postgresUrl'));
+  const { url: server } = await sharedPostgres('template_grown');
+  const admin = await bystander(server);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const copyTo = async (template: string, copy: string): Promise<void> => {
     const end = `select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${template}'`;
@@ -30,7 +31,7 @@ async function restorableMirror() {
   onTestFinished(async () => {
     await admin.query(`drop database ${name} with (force)`);
   });
-  const url = new URL(inject('postgresUrl'));
+  const url = new URL(server);
   url.pathname = name;
   return {
     url: url.href,

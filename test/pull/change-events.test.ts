@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, rewriting, rowsOf, sandbox } from './support.ts';
-import { DATABASES, ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, eventsOf, instantAt, pullOne } from './steps.ts';
 
 const kind = 'clients';
 
 const textOf = ({ world }: Sandbox, id: number): string => JSON.stringify(world.get(kind, id));
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('every event tells what was, what is, since when at the earliest, and by which run', async () => {
     const service = await sandbox({ size: 130 });
     const session = await MIRRORS[database]();

@@ -3,7 +3,7 @@ import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { ALL, DATABASES, MIRRORS, absencesOf, backfillFrom, pullOne, shortEvents } from './steps.ts';
+import { ALL, ONE_DATABASE, MIRRORS, absencesOf, backfillFrom, pullOne, shortEvents } from './steps.ts';
 import { liveIds, sandbox } from './support.ts';
 import { send, serve } from '../support/serve.ts';
 
@@ -38,7 +38,7 @@ const live = async (session: Session): Promise<number> => (await liveIds(session
 const driftOf = async (session: Session, code: string): Promise<unknown[]> =>
   (await session.query(sql`select detail from drift where code = ${code}`)).map(({ detail }) => detail);
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a page that always fails hides no other page, and makes no row a suspect', async () => {
     const honest = await sandbox({ size: 560 });
     let failing = 0;

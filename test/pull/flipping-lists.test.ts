@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
-import { DATABASES, MIRRORS, pullOne, shortEvents } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, pullOne, shortEvents } from './steps.ts';
 import { rowsOf } from './support.ts';
 
 /** What the pages say of themselves. */
@@ -30,7 +30,7 @@ async function flippingService(meta: Meta, ids: number[], size: number) {
 
 const idsUpTo = (rows: number): number[] => Array.from({ length: rows }, (_, index) => index + 1);
 
-describe.each(DATABASES)('in %s, a list whose order differs between requests', (database) => {
+describe.each(ONE_DATABASE)('in %s, a list whose order differs between requests', (database) => {
   test.each<[Meta, number, number]>([
     ['their number', 47, 7],
     ['their number', 9, 5],

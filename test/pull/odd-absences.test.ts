@@ -5,7 +5,7 @@ import { readCheck, rememberShown } from '../../src/store/records/hold-store.ts'
 import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
-import { DATABASES, MIRRORS, absencesOf, decideHeld, kindState, pullOne, shortEvents } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, absencesOf, decideHeld, kindState, pullOne, shortEvents } from './steps.ts';
 import { liveIds } from './support.ts';
 
 interface Record {
@@ -43,7 +43,7 @@ const numbered = (count: number, more: (id: number) => object = () => ({})): Rec
 
 const DAY = 24 * 60;
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('a row that an answer named and no list has shown stays, and its kind is not certified while it lives', async () => {
     const { world, address, kind } = await service('/api/punch', numbered(12));
     const session = await MIRRORS[database]();

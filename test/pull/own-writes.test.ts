@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { asked, opened, spoil, update, type Stage } from '../outbound/stage.ts';
-import { DATABASES, ONE_DATABASE } from './steps.ts';
+import { ONE_DATABASE } from './steps.ts';
 
 /** Longer than a pull takes, on a busy machine too. */
 const HOLD_MS = 2_500;
@@ -22,7 +22,7 @@ async function updateHolding(on: Stage, id: string, data: object): Promise<() =>
   return () => work;
 }
 
-describe.each(DATABASES)('a row that a write of ours is changing in %s', (database) => {
+describe.each(ONE_DATABASE)('a row that a write of ours is changing in %s', (database) => {
   test('is left alone by a page that lands, other rows of it land, and the page is read again', async () => {
     const on = await opened({ database });
     const client = await on.firstId('clients');

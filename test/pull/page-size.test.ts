@@ -1,7 +1,7 @@
 import { expect, test, describe } from 'vitest';
 import { canary } from '../support/canary.ts';
 import { send, serve } from '../support/serve.ts';
-import { DATABASES, MIRRORS, kindState, pullOne, shortEvents } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, kindState, pullOne, shortEvents } from './steps.ts';
 import { liveIds } from './support.ts';
 
 const kind = 'clients';
@@ -36,7 +36,7 @@ async function tiedList(hidden: (size: number) => readonly number[], records = R
 const LAST_TEN = Array.from({ length: 10 }, (_, at) => 81 + at);
 const OTHERS = Array.from({ length: 5 }, (_, at) => 61 + at);
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test.each([
     ['one size', (size: number) => (size === 20 ? LAST_TEN : [])],
     ['each size', (size: number) => (size === 20 ? LAST_TEN : size === 10 ? OTHERS : [7 + 40])],

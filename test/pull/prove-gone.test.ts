@@ -4,7 +4,6 @@ import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { openSandboxSource, mirror, rowsOf, sandbox } from './support.ts';
 import {
-  DATABASES,
   ONE_DATABASE,
   MIRRORS,
   absencesOf,
@@ -65,7 +64,7 @@ const FAILURES: readonly [string, () => Error][] = [
   ['another record', () => new SourceError('wrong_record', 'GET /api/clients/1: got another')],
 ];
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a record that its path finds is unlisted, never deleted, and all is forgotten once it is listed again', async () => {
     const { service, session, gone, record } = await oneGone(MIRRORS[database]);
     for (let minute = 20; minute <= 200; minute += 20) {

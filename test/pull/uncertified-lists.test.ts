@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { Session } from '../../src/db/session/session.ts';
-import { DATABASES, MIRRORS, absencesOf, kindState, newRequests, pullOne, shortEvents } from './steps.ts';
+import { ONE_DATABASE, MIRRORS, absencesOf, kindState, newRequests, pullOne, shortEvents } from './steps.ts';
 import { mirror, rewriting, sandbox } from './support.ts';
 
 const kind = 'clients';
@@ -30,7 +30,7 @@ async function uncertified(open: () => Promise<Session> = mirror) {
 const askedFor = (paths: readonly string[], id: string): number =>
   paths.filter((path) => path === `/api/clients/${id}`).length;
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a record that two complete sweeps did not show is asked for, and deleted once it is gone twice, a grace apart', async () => {
     const { honest, session, pull, remove } = await uncertified(MIRRORS[database]);
     const gone = remove();

@@ -3,20 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { judgeRun } from '../canary/judge-run.ts';
-import { watch } from '../canary/watch.ts';
-import { canary } from './canary.ts';
-import { startPostgresServer } from './postgres-server.ts';
-import { makeTemplates, type TemplateRows } from './postgres-templates.ts';
 import { findRedis, startRedis } from './redis-server.ts';
 import { useScratchFolder } from './scratch-folder.ts';
 import { seedOf } from './seed.ts';
+import { servePostgres } from './serve-postgres.ts';
 import { tierOf } from './tiers.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A PostgreSQL server for the tests of this run; `freshDatabase` makes databases in it. */
-    postgresUrl: string;
-    templateRows: TemplateRows;
+    /** Where tests ask for the PostgreSQL server of this run (`sharedPostgres`). */
+    postgresOffer: string;
     /** Where migrated SQLite mirrors are kept to be copied (`copyMirror`). */
     templateFolder: string;
     /** Random tests of this run draw from it. */
@@ -25,16 +21,6 @@ declare module 'vitest' {
     redisUrl: string;
   }
 }
-
-const PASSWORD = canary('-postgres');
-/** Nothing of PostgreSQL outlives the run, so it need not wait for the disk, nor tidy up. */
-const SETTINGS = [
-  'fsync=off',
-  'full_page_writes=off',
-  'autovacuum=off',
-  'max_connections=200',
-  'unix_socket_directories=',
-];
 
 /** Starts the servers of a test run; vitest calls what it returns at the end. */
 export default async function startServers(project: TestProject): Promise<() => Promise<void>> {
@@ -45,7 +31,7 @@ export default async function startServers(project: TestProject): Promise<() => 
   const stop =
     tierOf(process.env) === 'fast'
       ? []
-      : await Promise.all([startSharedRedis(project), startPostgres(project)]);
+      : await Promise.all([startSharedRedis(project), offerPostgres(project)]);
   return async () => {
     await Promise.all(stop.map((stopOne) => stopOne()));
     await judge();
@@ -65,21 +51,8 @@ function provideSeed(project: TestProject): void {
   project.provide('seed', seed);
 }
 
-async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
-  const log: string[] = [];
-  const server = await startPostgresServer({
-    password: PASSWORD,
-    settings: SETTINGS,
-    initdbFlags: ['--set=scram_iterations=1'], // Thousands of connections check a password.
-    onLog: (line) => {
-      log.push(line);
-      watch.look({ place: 'log of PostgreSQL', what: () => line }, line);
-    },
-  }).catch((error: unknown) => {
-    const details = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
-    throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${details}`);
-  });
-  project.provide('templateRows', await makeTemplates(server.url));
-  project.provide('postgresUrl', server.url);
-  return server.stop;
+async function offerPostgres(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await servePostgres();
+  project.provide('postgresOffer', url);
+  return stop;
 }

@@ -2,10 +2,26 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import { emptyDatabase } from './empty-database.ts';
-import type { Template } from './postgres-templates.ts';
+import { runOn, type Template } from './postgres-templates.ts';
+import type { SharedPostgres } from './serve-postgres.ts';
 
 /** Databases that are empty again, by their template: only what a test has altered is made anew for the next one. */
 const EMPTIED = new Map<Template | 'template1', string[]>();
+
+/** Returns the server of this run, with a template where one is named; the first who asks waits until they are there. */
+export async function sharedPostgres(template: Template | '' = ''): Promise<SharedPostgres> {
+  const known = SHARED.get(template) ?? askForPostgres(template);
+  SHARED.set(template, known);
+  return known;
+}
+
+const SHARED = new Map<string, Promise<SharedPostgres>>();
+
+async function askForPostgres(template: string): Promise<SharedPostgres> {
+  const answer = await fetch(`${inject('postgresOffer')}/${template}`);
+  if (!answer.ok) throw new Error(await answer.text());
+  return (await answer.json()) as SharedPostgres;
+}
 
 export interface FreshDatabase {
   readonly url: string;
@@ -14,14 +30,13 @@ export interface FreshDatabase {
 
 /** Makes a PostgreSQL database for one test: an empty one, or a copy of a mirror that was migrated before the tests. */
 export async function freshDatabase(template: Template | 'template1' = 'template1'): Promise<FreshDatabase> {
-  const server = inject('postgresUrl');
+  const { url: server, fills } = await sharedPostgres(template === 'template1' ? '' : template);
   const emptied = EMPTIED.get(template) ?? [];
   EMPTIED.set(template, emptied);
   const url = emptied.pop() ?? (await makeDatabase(server, template));
   return {
     url,
     drop: async () => {
-      const fills = template === 'template1' ? {} : inject('templateRows')[template];
       if (await emptyDatabase(url, fills)) emptied.push(url);
       else await runOn(server, `drop database ${nameOf(url)} with (force)`);
     },
@@ -72,19 +87,11 @@ export interface FreshRole {
 export async function freshRole(url: string): Promise<FreshRole> {
   const name = `role_${randomUUID().replaceAll('-', '')}`;
   await runOn(url, `create role ${name} login password 'of-a-test'`);
-  onTestFinished(() => runOn(url, `drop owned by ${name} cascade; drop role ${name}`));
+  onTestFinished(async () => {
+    await runOn(url, `drop owned by ${name} cascade; drop role ${name}`);
+  });
   const own = new URL(url);
   own.username = name;
   own.password = 'of-a-test';
   return { name, url: own.href };
-}
-
-async function runOn(url: string, statement: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

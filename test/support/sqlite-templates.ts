@@ -8,7 +8,6 @@ import type { Kind } from '../../src/catalog/kind.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { migrate } from '../../src/views/migrate.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
-import { growAsSandbox } from './grown-mirror.ts';
 import { freshMirror } from './temp-folder.ts';
 
 /** Puts a migrated mirror without rows at a path. The first test of a run that needs these kinds migrates, the others copy. */
@@ -22,7 +21,10 @@ export async function copyMirror(path: string, kinds: readonly Kind[]): Promise<
 /** The same with the columns of all fields that the sandbox sends. */
 export async function copyGrownMirror(path: string): Promise<void> {
   const template = join(inject('templateFolder'), 'grown.db');
-  if (!existsSync(template)) await makeTemplate(template, KINDS, growAsSandbox);
+  if (!existsSync(template)) {
+    const { growAsSandbox } = await import('./grown-mirror.ts');
+    await makeTemplate(template, KINDS, growAsSandbox);
+  }
   copyFileSync(template, path);
 }
 

@@ -1,9 +1,13 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
 /**
- * The parts of the test suite: `tests` after every change, of which `fast` needs neither a server nor the built program; `proofs`, which give the same answer as long as the code they
+ * The parts of the test suite: `tests` after every change, of which `fast` needs neither a server nor the built program; `all` in
+ * continuous integration: the same, and what stands around the program; `proofs`, which give the same answer as long as the code they
  * prove is the same (`npm run proofs`); `acceptance`, which needs real time, and `clients`, which needs the reporting clients:
  * both run apart from continuous integration; `root`, what only root may start.
  */
-export type Tier = 'tests' | 'fast' | 'proofs' | 'acceptance' | 'clients' | 'root';
+export type Tier = 'tests' | 'fast' | 'all' | 'proofs' | 'acceptance' | 'clients' | 'root';
 
 const PROOF_FOLDERS = ['enumeration', 'malformed'].map((name) => `test/${name}`);
 
@@ -55,41 +59,46 @@ const CLOCK_FILES = pathsOf([
   'end-to-end/webhooks-latency',
 ]);
 
-/** What is killed or cut off again and again, sent far too much, or has bounds by the clock; `npm test` runs them at a smaller size. */
-const SIZED_FILES = pathsOf([
-  'features/verify/compare-record',
-  'features/verify/commands',
-  'api/push',
-  'diff/certify',
-  'end-to-end/demo-and-sandbox',
-  'end-to-end/kill',
-  'end-to-end/move-kill',
-  'end-to-end/outbound-kill',
-  'end-to-end/outbound-start',
-  'end-to-end/plans-kill',
-  'end-to-end/racing-starts',
-  'end-to-end/stop',
-  'end-to-end/three-processes',
-  'end-to-end/webhooks-kill',
-  'end-to-end/answer-memory',
-  'views/as-of',
-  'outbound/lost-answers',
-  'db/sqlite/session',
-  'store/tables/kind-table',
-  'pull/crash',
-  'pull/freshness/seeded-schedules',
-  'pull/land/land-pages',
-  'lib/json/json',
-  'features/mcp/tools',
-  'pull/many-fields',
-  'source/paging/list-page',
-  'http/fuzz',
-  'http/slow-clients',
-  'runs/bullmq/redis-loss',
-  'sandbox/large-company',
-]);
+/**
+ * Documents and the commands that they show, deployment, scripts, the simulated service, the tools of these tests, and rules that
+ * random requests, histories and kills show once more.
+ */
+const AROUND = [
+  ...['canary', 'docs', 'sandbox', 'scripts', 'support'].map((name) => `test/${name}/**/*.test.ts`),
+  ...pathsOf([
+    'api/generated-client',
+    'app/further-kinds-doc',
+    'both/released',
+    'catalog/new-kind',
+    'dashboard/french',
+    'deploy',
+    'docs',
+    'end-to-end/answer-memory',
+    'end-to-end/back-up-and-restore',
+    'end-to-end/demo-and-sandbox',
+    'end-to-end/kill',
+    'end-to-end/outbound-kill',
+    'end-to-end/readme',
+    'end-to-end/secrets',
+    'events/webhooks/recorded-day',
+    'http/fuzz',
+    'http/haproxy',
+    'http/nginx',
+    'http/slow-clients',
+    'package-lock',
+    'world/service',
+    'world/share',
+  ]),
+];
 
-const LONG_FILES = [...CLOCK_FILES, ...SIZED_FILES];
+/** What has several sizes, or bounds by the clock; `npm test` runs it at its smallest size. */
+function sizedFiles(): string[] {
+  const folder = join(import.meta.dirname, '..');
+  const hasSize = (path: string) =>
+    /\b(?:sized|tries|byTheClock)\(/.test(readFileSync(join(folder, path), 'utf8'));
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  return files.filter((path) => path.endsWith('.test.ts') && hasSize(path)).map((path) => `test/${path}`);
+}
 
 const FAST_FOLDERS = ['lib', 'catalog', 'diff', 'source', 'config', 'words'].map((name) => `test/${name}`);
 /** Build the program, or start another one. */
@@ -129,8 +138,8 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
       return { shared: NONE, alone: { include: proofs, exclude: [] } };
     case 'acceptance':
       return {
-        shared: { include: LONG_FILES.filter((path) => !ALONE.includes(path)), exclude: [] },
-        alone: { include: LONG_FILES.filter((path) => ALONE.includes(path)), exclude: [] },
+        shared: { include: [...CLOCK_FILES, ...sizedFiles()], exclude: [...ALONE] },
+        alone: { include: sizedFiles().filter((path) => ALONE.includes(path)), exclude: [] },
       };
     case 'clients':
       return { shared: { include: [CLIENTS], exclude: [] }, alone: NONE };
@@ -145,10 +154,13 @@ export function filesOf(tier: Tier | null): { readonly shared: Files; readonly a
         alone: NONE,
       };
     case 'tests':
+    case 'all': {
+      const left = tier === 'tests' ? AROUND : [];
       return {
-        shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ROOT, ...CLOCK_FILES] },
-        alone: { include: [...ALONE], exclude: [] },
+        shared: { ...shared, exclude: [...shared.exclude, CLIENTS, ROOT, ...CLOCK_FILES, ...left] },
+        alone: { include: [...ALONE], exclude: left },
       };
+    }
     case null:
       return { shared, alone: { include: [...ALONE, ...proofs], exclude: [] } };
   }
@@ -169,10 +181,14 @@ export function sized({ quick, acceptance, deep }: Sizes): number {
   return tierOf(process.env) === 'acceptance' ? acceptance : quick;
 }
 
+/** How many random cases a property tries: a tenth, and not less than a hundred, of what it tries in `npm run acceptance`. */
+export const tries = (most: number): number =>
+  sized({ quick: Math.max(100, most / 10), acceptance: most, deep: most });
+
 /** A bound by the clock: it holds where nothing else runs, in `npm run acceptance`. */
 export const byTheClock = (most: number): number => (tierOf(process.env) === 'acceptance' ? most : Infinity);
 
-const TIERS: readonly Tier[] = ['tests', 'fast', 'proofs', 'acceptance', 'clients', 'root'];
+const TIERS: readonly Tier[] = ['tests', 'fast', 'all', 'proofs', 'acceptance', 'clients', 'root'];
 
 /** The tier that `BMS_TEST_TIER` names; none where it is not set. */
 export function tierOf(env: Readonly<Record<string, string | undefined>>): Tier | null {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgresSession } from '../../../src/db/postgres/session.ts';
 import { postgresMirror } from '../../both/support.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
 import { document, run } from '../../support/command-line.ts';
-import { bystander, freshDatabaseUrl, freshRole } from '../../support/postgres.ts';
+import { bystander, freshDatabaseUrl, freshRole, sharedPostgres } from '../../support/postgres.ts';
 
 /** A database of another encoding, until the test ends. */
 async function databaseIn(encoding: string): Promise<string> {
-  const server = inject('postgresUrl');
+  const { url: server } = await sharedPostgres();
   const admin = await bystander(server);
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await admin.query(

@@ -7,7 +7,7 @@ import {
 } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { addNotification } from '../../../src/store/notifications/notifications.ts';
-import { DATABASES, ONE_DATABASE } from '../support.ts';
+import { ONE_DATABASE } from '../support.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, type DeliveryStage } from './stage.ts';
 
@@ -20,7 +20,7 @@ async function commit(on: DeliveryStage, ...ids: readonly string[]): Promise<voi
   on.pass(10);
 }
 
-describe.each(DATABASES)('decisions on an endpoint on %s', (database) => {
+describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
   test('a disabled endpoint is sent nothing; enabled, it goes on where it stopped, without the wait for a retry', async () => {
     const on = await deliveryStage(database, { retrySeconds: [86_400] });
     let status = 500;

@@ -10,7 +10,7 @@ import { saveAbsences } from '../../../src/store/records/deletion-store.ts';
 import * as notifications from '../../../src/store/notifications/notifications.ts';
 import { canary } from '../../support/canary.ts';
 import { putRecords } from '../../store/temp-mirror.ts';
-import { DATABASES } from '../support.ts';
+import { ONE_DATABASE } from '../support.ts';
 import { startMailServer } from '../../features/notify/mail-server.ts';
 import { startReceiver } from './receiver.ts';
 import { deliveryStage, SENDING, type DeliveryStage } from './stage.ts';
@@ -228,7 +228,7 @@ async function live({ on, note, pass }: Day): Promise<void> {
   await pass(30);
 }
 
-test.each(DATABASES)(
+test.each(ONE_DATABASE)(
   'a recorded day on %s becomes a few letters that an owner can read',
   async (database) => {
     const server = await startMailServer(canary('smtp-password'));

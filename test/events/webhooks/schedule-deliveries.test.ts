@@ -6,7 +6,7 @@ import {
 } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { scheduleDeliveries } from '../../../src/events/webhooks/schedule-deliveries.ts';
 import { listEndpoints } from '../../../src/events/webhooks/endpoint-store.ts';
-import { DATABASES } from '../support.ts';
+import { ONE_DATABASE } from '../support.ts';
 import { deliveryStage, type DeliveryStage } from './stage.ts';
 
 const eventOf = (seq: number, [kind, recordId]: readonly [string, string]) => {
@@ -25,7 +25,7 @@ const countWaiting = async ({ session }: DeliveryStage) => (await listEndpoints(
 
 const RECEIVER = 'https://192.0.43.8/in';
 
-describe.each(DATABASES)('an endpoint on %s', (database) => {
+describe.each(ONE_DATABASE)('an endpoint on %s', (database) => {
   test.each([
     [{ kinds: ['products'] }, 'updated', '{"a":[1,2]}', 0],
     [{ kinds: ['clients'] }, 'updated', '{"a":[1,2]}', 1],

@@ -4,7 +4,7 @@ import { testEndpoint } from '../../../src/events/webhooks/test-event.ts';
 import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
 import { listEndpoints } from '../../../src/events/webhooks/endpoint-store.ts';
 import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
-import { DATABASES, mirrorIn } from '../support.ts';
+import { ONE_DATABASE, mirrorIn } from '../support.ts';
 import { document, run } from '../../support/command-line.ts';
 import { start } from '../../support/program.ts';
 import { ALLOWED, SENDING, deliveryStage } from './stage.ts';
@@ -17,7 +17,7 @@ interface Tested {
   readonly error: string | null;
 }
 
-test.for(DATABASES)(
+test.for(ONE_DATABASE)(
   'a test event on %s is sent by the background service, by its settings; by the command where none runs',
   async (database, { onTestFinished }) => {
     const { url, session } = await mirrorIn(database);
@@ -52,7 +52,7 @@ test.for(DATABASES)(
   },
 );
 
-test.for(DATABASES)(
+test.for(ONE_DATABASE)(
   'a test event on %s is a delivery that is tried once and says nothing of the others',
   async (database) => {
     const on = await deliveryStage(database);
@@ -78,7 +78,7 @@ test.for(DATABASES)(
   },
 );
 
-test.for(DATABASES)('a test event on %s that is accepted sends what waits at once', async (database) => {
+test.for(ONE_DATABASE)('a test event on %s that is accepted sends what waits at once', async (database) => {
   const on = await deliveryStage(database, { retrySeconds: [86_400] });
   let answer = { status: 503 };
   const receiver = await startReceiver(() => answer);
@@ -101,7 +101,7 @@ test.for(DATABASES)('a test event on %s that is accepted sends what waits at onc
   expect(await nextAttempt()).toBeNull();
 });
 
-test.for(DATABASES)(
+test.for(ONE_DATABASE)(
   'a test event on %s is sent in a pause that the receiver has asked for, and nothing else',
   async (database) => {
     const on = await deliveryStage(database);

@@ -8,7 +8,7 @@ import type { Session } from '../../../src/db/session/session.ts';
 import { deleteUser, insertUser } from '../../../src/store/users/user-store.ts';
 import { canary } from '../../support/canary.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
-import { DATABASES } from '../../store/databases.ts';
+import { ONE_DATABASE } from '../../store/databases.ts';
 import { kindNamed, putRecords, tempMirror } from '../../store/temp-mirror.ts';
 
 const MARIE = `marie-${canary('-2b8e4d6f1a9c7350')}`;
@@ -30,7 +30,7 @@ const putClient = (session: Session): Promise<void> =>
 const exportsLeft = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('bms-sync-export'));
 
-describe.each(DATABASES)('the export of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the export of a mirror in %s', (_name, open) => {
   test.each([
     ['csv', 'text/csv; charset=utf-8', 'bi_clients.csv', /,00017,/],
     ['excel', 'text/csv; charset=utf-8', 'bi_clients.csv', /;"\t00017";.*;1,1/],

@@ -6,7 +6,7 @@ import { dropBlock, saveBlock } from '../../../src/store/outbox/outbox-queue.ts'
 import { canary } from '../../support/canary.ts';
 import { listening } from '../../support/listening.ts';
 import { opened, update } from '../../outbound/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../../events/support.ts';
+import { ONE_DATABASE } from '../../events/support.ts';
 import { startMailServer, type MailServer } from './mail-server.ts';
 import { deliveryStage, deliveryStageOn, SENDING, type DeliveryStage } from '../../events/webhooks/stage.ts';
 
@@ -30,7 +30,7 @@ async function notify(on: DeliveryStage, ...kinds: readonly string[]): Promise<v
   });
 }
 
-describe.each(DATABASES)('on %s', (database) => {
+describe.each(ONE_DATABASE)('on %s', (database) => {
   test('the first news is told at once, and what follows within ten minutes in one letter', async () => {
     const server = await startMailServer(canary('smtp-password'));
     const on = await deliveryStage(database, { rules: rulesFor(server) });
@@ -66,7 +66,7 @@ describe.each(DATABASES)('on %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('on %s, a letter', (database) => {
+describe.each(ONE_DATABASE)('on %s, a letter', (database) => {
   test('says each cause once, the most urgent first and alone in the subject', async () => {
     const server = await startMailServer(canary('smtp-password'));
     const on = await deliveryStage(database, { rules: rulesFor(server) });
@@ -232,7 +232,7 @@ test.each([
   expect(await on.deliveries()).toMatchObject([{ state: 'ready', status: null, error }]);
 });
 
-describe.each(DATABASES)('on %s, an answer to a letter that', (database) => {
+describe.each(ONE_DATABASE)('on %s, an answer to a letter that', (database) => {
   test.each([
     ['has a null character', '550 No\0body\r\n', 550],
     ['has no number', 'Go away\r\n', null],

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { DATABASES, mirrorIn } from '../../events/support.ts';
+import { ONE_DATABASE, type DATABASES, mirrorIn } from '../../events/support.ts';
 import { sandbox } from '../../pull/support.ts';
 import { document, run } from '../../support/command-line.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
@@ -23,7 +23,7 @@ const replace = (file: string, from: string, to: string): void => {
   writeFileSync(file, readFileSync(file, 'utf8').replace(from, to));
 };
 
-describe.each(DATABASES)('plan, apply and undo in %s', (database) => {
+describe.each(ONE_DATABASE)('plan, apply and undo in %s', (database) => {
   test('show a correction, put it into the outbox once, and tell what has become of each row', async () => {
     const { env, folder, file } = await scene(database);
     expect((await run(['plan', file], env)).stdout).toBe('Nothing would change.\n');

@@ -4,7 +4,7 @@ import { insertPlan } from '../../../src/features/plans/store.ts';
 import { insertUser } from '../../../src/store/users/user-store.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
-import { DATABASES } from '../../store/databases.ts';
+import { ONE_DATABASE } from '../../store/databases.ts';
 import { NOON_TEXT, putRecords } from '../../store/temp-mirror.ts';
 
 /** Plan 1 of Ada's: a client gets another name and a credit of many digits; a second row is refused. */
@@ -22,7 +22,7 @@ const storePlan = (session: Session) =>
     );
   });
 
-describe.each(DATABASES)('over a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
   test('a plan is listed, shown, approved by another person, applied, and its result is a file', async () => {
     const session = await open();
     const stage = await serveMirror(session, { plans: { approvals: 1 } });

@@ -9,6 +9,7 @@ import {
 } from '../../../src/lib/json/decimal.ts';
 import { exactValue } from '../../support/exact.ts';
 import { numberTokens } from '../../support/json-models.ts';
+import { tries } from '../../support/tiers.ts';
 
 const digits = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom(...Array.from('0123456789')), minLength, maxLength });
@@ -24,7 +25,7 @@ test('C05: a decimal of 30 digits on each side keeps its value', () => {
       expect(shortest).toMatch(SHORTEST);
       expect(exactValue(shortest)).toBe(exactValue(text));
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 
@@ -103,7 +104,7 @@ test('C03: a JSON number keeps its value, exponent included', () => {
       expect(shortest).toMatch(SHORTEST);
       expect(exactValue(shortest)).toBe(exactValue(token));
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { arrayStart, valueEnd } from '../../../src/lib/json/json-bytes.ts';
 import { spelled } from '../../support/json-models.ts';
 import { lists, textOf } from '../../source/lists.ts';
+import { tries } from '../../support/tiers.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const DATA = bytes('"data"');
@@ -21,7 +22,7 @@ describe('the records of a list', () => {
       fc.property(lists, (list) => {
         expect(found(textOf(list))).toBe(list.records);
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -34,7 +35,7 @@ describe('the records of a list', () => {
         expect(arrayStart(body, DATA)).toBe(before.length);
         expect(valueEnd(body, before.length)).toBeNull();
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -66,7 +67,7 @@ test('the end of any value is where the value ends', () => {
     fc.property(spelled, fc.string(), ({ text }, behind) => {
       expect(valueEnd(bytes(text + behind), 0)).toBe(bytes(text).length);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });
 
@@ -81,6 +82,6 @@ test('any bytes are read without a fault, and never beyond their end', () => {
       expect(end).toBeGreaterThanOrEqual(start);
       expect(end).toBeLessThanOrEqual(all.length);
     }),
-    { numRuns: 1000 },
+    { numRuns: tries(1000) },
   );
 });

@@ -10,7 +10,7 @@ import {
   parseJson,
   type Json,
 } from '../../../src/lib/json/json.ts';
-import { sized } from '../../support/tiers.ts';
+import { sized, tries } from '../../support/tiers.ts';
 import {
   meaning,
   modelOf,
@@ -35,7 +35,7 @@ describe('parseJson', () => {
       fc.property(spelled, ({ model, text }) => {
         expect(modelOf(parseJson(text))).toEqual(sorted(model));
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 

@@ -8,6 +8,7 @@ import {
   isCalendarDate,
   isClockTime,
 } from '../../../src/lib/time/clock.ts';
+import { tries } from '../../support/tiers.ts';
 
 vi.mock(import('node:timers/promises'), async (original) => ({ ...(await original()), setTimeout: vi.fn() }));
 
@@ -106,7 +107,7 @@ test('C07: exactly the days of the calendar are dates', () => {
         expect(isCalendarDate(`${pad(y, 4)}-${pad(m, 2)}-${pad(d, 2)}`)).toBe(exists);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: tries(3000) },
   );
 });
 

@@ -4,7 +4,7 @@ import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { syncErrorOf } from '../../store/temp-mirror.ts';
 import { asked, opened, push, spoil, type Opening, type Stage } from '../stage.ts';
 
@@ -26,7 +26,7 @@ async function retry(on: Stage, id: number, overwrite?: true) {
 
 const CONFLICT = { state: 'parked', verdict: 'conflict' };
 
-describe.each(DATABASES)('a conflict in %s', (database) => {
+describe.each(ONE_DATABASE)('a conflict in %s', (database) => {
   test('shows its values, lands them, and is overwritten by a decision', async () => {
     const { on, id, others, remote } = await scene({ database });
     const entry = await push(on, id, { name: 'Ours', city: 'Lévis' });

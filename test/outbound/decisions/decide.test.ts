@@ -18,7 +18,7 @@ import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-st
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
-import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
+import { ONE_DATABASE } from '../../store/databases.ts';
 import { putEntry, readEntry, STATES, UPDATE } from '../../store/outbox/entries.ts';
 import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, thrownBy } from '../../store/temp-mirror.ts';
 
@@ -161,7 +161,7 @@ describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('abandon in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('abandon in %s', (_name, open) => {
   test('is of all that is neither over nor being sent', async () => {
     expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
       'ready',
@@ -233,7 +233,7 @@ describe.each(DATABASES)('abandon in %s', (_name, open) => {
   });
 });
 
-describe.each(DATABASES)('adopt in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('adopt in %s', (_name, open) => {
   const adopt = (session: Session, id: number, recordId: string) =>
     adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER });
 

@@ -11,7 +11,7 @@ import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake
 import { postgresMirror } from '../../both/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
+import { ONE_DATABASE } from '../../store/databases.ts';
 import { NOON, NOON_TEXT, later, putRecords, syncErrorOf } from '../../store/temp-mirror.ts';
 
 const ADA: EntryRequest = {
@@ -36,7 +36,7 @@ async function withRecord(session: Session, deletedAt: string | null = null): Pr
   return session;
 }
 
-describe.each(DATABASES)('requests in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
   test('become entries that are ready to be sent', async () => {
     const session = await open();
     const [stored, ...others] = await store(session, ADA);

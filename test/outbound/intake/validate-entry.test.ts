@@ -6,6 +6,7 @@ import { parseJson, type Json } from '../../../src/lib/json/json.ts';
 import * as intake from '../../../src/outbound/intake/validate-entry.ts';
 import type { EntryDraft, ValidEntry } from '../../../src/outbound/intake/validate-entry.ts';
 import type { Kind } from '../../../src/catalog/kind.ts';
+import { tries } from '../../support/tiers.ts';
 
 type Validation = ReturnType<typeof intake.validateEntry>;
 
@@ -463,7 +464,7 @@ describe('of any data', () => {
         );
         expect(again).toMatchObject({ payload, naturalKey });
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
     expect(accepted).toBeGreaterThan(100);
   });

@@ -6,7 +6,7 @@ import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts
 import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import { previewEntry } from '../../../src/outbound/intake/preview.ts';
 import { readMeta } from '../../../src/store/kinds/meta.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 /** One code as people type it, paste it, and as lists show it. */
@@ -38,7 +38,7 @@ function storeCodes({ service: { world } }: Stage, form: (code: string) => strin
   Object.assign(world, { insert: (kind: string, fields: JsonObject) => insert(kind, formed(fields)) });
 }
 
-describe.each(DATABASES)('a code in another spelling, in %s,', (database) => {
+describe.each(ONE_DATABASE)('a code in another spelling, in %s,', (database) => {
   test.each(SPELLINGS)('%j is that of a record: no gate lets it pass', async (code) => {
     const on = await opened({ database });
     const id = enter(on, { code: SPELLINGS[SPELLINGS.indexOf(code) === 0 ? 1 : 0], name: 'Ada' });

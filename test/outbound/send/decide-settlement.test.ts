@@ -7,6 +7,7 @@ import {
   type SettlementFacts,
 } from '../../../src/outbound/send/decide-settlement.ts';
 import { instantAt } from '../../pull/steps.ts';
+import { tries } from '../../support/tiers.ts';
 
 const RULES = { settleSeconds: 300, patienceSeconds: 86_400 };
 const PATIENCE_MS = 86_400_000;
@@ -233,6 +234,6 @@ test('nothing is sent again without patience, a certificate since, and an empty 
       expect(facts.readings.some(({ state }) => state === 'certified')).toBe(true);
       if (!facts.isAskedFor) expect(facts.lostSends === 1 && !facts.hasAlteredKeys).toBe(true);
     }),
-    { numRuns: 2000 },
+    { numRuns: tries(2000) },
   );
 });

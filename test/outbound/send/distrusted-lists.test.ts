@@ -6,7 +6,7 @@ import { MAX_DEPTH, parseJson, type JsonObject } from '../../../src/lib/json/jso
 import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Opening, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
@@ -66,7 +66,7 @@ const LATER = { ...PUNCH, date: '2026-01-06' };
 
 const notesOf = async (on: Stage, id: number): Promise<SettlementNotes> => (await on.entry(id)).settlement;
 
-describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) => {
+describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database) => {
   const start = (opening: Opening = {}): Promise<Stage> => opened({ database, ...opening });
 
   test('is not sent again while the token may see half of the records, and parked in the end', async () => {
@@ -100,7 +100,7 @@ describe.each(DATABASES)('a create whose answer was lost, in %s,', (database) =>
   });
 });
 
-describe.each(DATABASES)('a record that cannot become a row, in %s,', (database) => {
+describe.each(ONE_DATABASE)('a record that cannot become a row, in %s,', (database) => {
   const deep = parseJson('['.repeat(MAX_DEPTH + 2) + ']'.repeat(MAX_DEPTH + 2));
 
   test.each<[string, (id: number) => string, (id: number) => JsonObject]>([

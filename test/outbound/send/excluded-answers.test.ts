@@ -6,7 +6,7 @@ import { saveErasure } from '../../../src/store/records/erasure-store.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { startReceiver } from '../../events/webhooks/receiver.ts';
 import { deliveryStageOn } from '../../events/webhooks/stage.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { MARK, canary } from '../../support/canary.ts';
 import { placesOf } from '../../support/places-of.ts';
 import { create, enter, opened, spoil, update, type Stage, type Wish } from '../stage.ts';
@@ -41,7 +41,7 @@ const STATUSES = [201, 422, 500];
 
 const excluding = KINDS.map((kind) => excludeFields(kind, kind.name === 'clients' ? ['email'] : []));
 
-test.each(DATABASES)(
+test.each(ONE_DATABASE)(
   'in %s, an excluded value is in no table, file, log or delivery, however the answer to a write wraps it',
   async (database) => {
     const on = await opened({ database, parts: { kinds: excluding } });
@@ -75,7 +75,7 @@ async function due({ outbox }: Stage): Promise<void> {
   for (const entry of await outbox.due(100)) await outbox.work(entry);
 }
 
-test.each(DATABASES)(
+test.each(ONE_DATABASE)(
   'in %s, nothing of a record that is kept out is stored, whatever the answer to an update of it says',
   async (database) => {
     const on = await opened({ database });

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
 import type { Fault } from '../../../sandbox/faults.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { type DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, update, type Stage } from '../stage.ts';
 
 const refused = (id: string, method: string): Fault => ({
@@ -30,7 +30,7 @@ const endsOf = async (on: Stage, entries: readonly number[]): Promise<readonly (
 
 const blocks = (on: Stage) => on.rows(sql`select kind from write_blocks`);
 
-describe.each(DATABASES)('a record that the service refuses, in %s', (database) => {
+describe.each(ONE_DATABASE)('a record that the service refuses, in %s', (database) => {
   test.each(['GET', 'PUT'])('to %s is parked alone; all others go', async (method) => {
     const { on, ids, entries } = await scene(database, 4);
     on.service.setFaults([refused(ids[0] ?? '', method)]);

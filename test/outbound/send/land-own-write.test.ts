@@ -4,7 +4,7 @@ import { documentedKind } from '../../../src/catalog/kinds/catalog.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { readTick } from '../../../src/store/kinds/kind-standing.ts';
 import { landOwnWrite, type OwnRecord } from '../../../src/outbound/send/land-own-write.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, opened, spoil, update, type Stage } from '../stage.ts';
 
 const clients = documentedKind('clients');
@@ -27,7 +27,7 @@ async function sweepHolding(on: Stage): Promise<() => Promise<void>> {
   return () => sweep;
 }
 
-describe.each(DATABASES)('what a write of ours has shown lands in %s', (database) => {
+describe.each(ONE_DATABASE)('what a write of ours has shown lands in %s', (database) => {
   test('E08: with its events and its tick above whatever a list was asked for', async () => {
     const on = await opened({ database });
     const client = await on.firstId('clients');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { type DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, push, spoil, update, type Stage } from '../stage.ts';
 
 const ADA = {
@@ -36,7 +36,7 @@ function reuse({ service }: Stage, id: number, fields: JsonObject): void {
   service.world.insert('clients', { ...fields, id });
 }
 
-describe.each(DATABASES)('an update whose id was given to another record, in %s', (database) => {
+describe.each(ONE_DATABASE)('an update whose id was given to another record, in %s', (database) => {
   test.each([
     ['without a base', undefined, false],
     ['with a base of one field', { term: 30 }, false],
@@ -101,7 +101,7 @@ describe.each(DATABASES)('an update whose id was given to another record, in %s'
 const NEIGHBOUR = { ...BOB, state: 'QC', zipcode: 'J8X 1A1', term: 30, inactive: 0 };
 const OWNER = { ...ADA, state: 'QC', zipcode: 'J8X 1A1', term: 30, inactive: 0 };
 
-describe.each(DATABASES)('another client in the same town, made on the same day, in %s,', (database) => {
+describe.each(ONE_DATABASE)('another client in the same town, made on the same day, in %s,', (database) => {
   test.each([
     ['of many', false],
     ['of three', true],

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { type DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, opened, push, spoil, update } from '../stage.ts';
 
 async function scene(database: (typeof DATABASES)[number], client: JsonObject) {
@@ -17,7 +17,7 @@ async function scene(database: (typeof DATABASES)[number], client: JsonObject) {
   };
 }
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test.each<[string, JsonObject, JsonObject, JsonObject]>([
     [
       'an amount with the noise of a float',

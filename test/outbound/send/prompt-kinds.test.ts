@@ -4,7 +4,7 @@ import { renewLog } from '../../../src/store/kinds/meta.ts';
 import { isPrompt } from '../../../src/store/outbox/prompt-kinds.ts';
 import { noteAlteredKeys } from '../../../src/outbound/send/create.ts';
 import { explain } from '../../../src/words/verdicts.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, opened, spoil, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
@@ -31,7 +31,7 @@ async function failedCreate(on: Stage, action: Parameters<typeof spoil>[2] = OWN
   return id;
 }
 
-describe.each(DATABASES)('over a mirror in %s', (database) => {
+describe.each(ONE_DATABASE)('over a mirror in %s', (database) => {
   test('a create whose failure the service itself answered waits a 24th of patience, and tells why', async () => {
     const on = await opened({ database });
     await createDaily(on);

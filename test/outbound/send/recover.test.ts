@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { outboxWork } from '../../../src/outbound/send/outbox-work.ts';
 import { recoverEntries } from '../../../src/outbound/send/recover.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { Crash, dyingAt } from '../../pull/support.ts';
 import { create, opened, stage, update, zoes, type Stage } from '../stage.ts';
 
@@ -77,7 +77,7 @@ test('D08: wherever a process dies that settles, the same comes of it', async ()
   }
 });
 
-describe.each(DATABASES)('an owner that is taken for dead in %s', (database) => {
+describe.each(ONE_DATABASE)('an owner that is taken for dead in %s', (database) => {
   test('D20: and whose send is open leaves it to be looked for', async () => {
     const on = await opened({ database });
     const { source } = on.parts;

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MAX_DEPTH, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
@@ -44,7 +44,7 @@ async function makeOwn(on: Stage, data: object): Promise<string> {
   return (await on.entry(id)).recordId ?? '';
 }
 
-describe.each(DATABASES)('a create of unknown outcome in %s', (database) => {
+describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
   test('is parked where two records are exactly it', async () => {
     const { on, id } = await lostCreate('arrived', { database });
     const twin = enter(on, ZOE);
@@ -294,7 +294,7 @@ describe('a person who retries', () => {
   });
 });
 
-describe.each(DATABASES)('a person who ends the waiting, over a mirror in %s', (database) => {
+describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s', (database) => {
   const hurry = (on: Stage, id: number, by = 'ada') =>
     retryEntry(on.session, on.parts.kinds, { id, hurriedBy: by }, on.clock.now());
 

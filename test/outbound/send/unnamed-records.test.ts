@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
@@ -109,7 +109,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 });
 
-describe.each(DATABASES)('an id that may be the number of a job, in %s,', (database) => {
+describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (database) => {
   const queued = (id: number, status = 202): FaultAction => ({
     statusAfter: status,
     body: compactJson({ data: { id, status: 'queued' } }),

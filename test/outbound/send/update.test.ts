@@ -6,7 +6,7 @@ import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
 import { memoryLog } from '../../runs/engine/support.ts';
-import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
+import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, enter, opened, spoil, update, textOf, type Opening, type Stage } from '../stage.ts';
 
 interface Scene {
@@ -31,7 +31,7 @@ async function bodies(on: Stage): Promise<unknown[]> {
 const resultOf = async (on: Stage, id: number): Promise<unknown> =>
   JSON.parse((await on.entry(id)).result ?? 'null');
 
-describe.each(DATABASES)('an update in %s', (database) => {
+describe.each(ONE_DATABASE)('an update in %s', (database) => {
   test('sends only what changes and leaves one event of its own, at once', async () => {
     const { on, client, number } = await scene({ database });
     on.service.world.update('clients', number, { term: 45 });

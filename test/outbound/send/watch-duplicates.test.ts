@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { DATABASES } from '../../pull/steps.ts';
+import { ONE_DATABASE, type DATABASES } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, enter, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
@@ -18,7 +18,7 @@ async function adopted(database: (typeof DATABASES)[number] = 'SQLite'): Promise
 const twins = (on: Stage) =>
   on.rows(sql`select record_id, detail, closed_at from issues where code = 'twins'`);
 
-test.each(DATABASES)(
+test.each(ONE_DATABASE)(
   'a second record of an adopted create is told, once, and not repaired, in %s',
   async (database) => {
     const { on, id } = await adopted(database);

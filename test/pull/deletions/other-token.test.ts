@@ -7,7 +7,7 @@ import { sql } from 'drizzle-orm';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { sourceWithTokens } from '../other-tokens.ts';
-import { DATABASES, MIRRORS, NOON, ONE_DATABASE, pullOne } from '../steps.ts';
+import { MIRRORS, NOON, ONE_DATABASE, pullOne } from '../steps.ts';
 import { sandbox } from '../support.ts';
 
 const kind = 'clients';
@@ -48,7 +48,7 @@ function hide({ world }: Sandbox, count: number): () => void {
 const liveRows = async (session: Session) =>
   Number((await readTexts(session, sql`select count(*) from clients where _deleted_at is null`))[0]);
 
-describe.each(DATABASES)('rows that another user’s token does not show, in %s,', (database) => {
+describe.each(ONE_DATABASE)('rows that another user’s token does not show, in %s,', (database) => {
   test('are held, however few, and are there again under the first one', async () => {
     const { service, session, pull } = await pulled(database, 'ada');
     const show = hide(service, 1);

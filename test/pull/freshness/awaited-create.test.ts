@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSinglePageReader } from '../../../src/pull/freshness/read-single-page.ts';
 import { ZOE, create, enter, opened, spoil, zoes, type Stage } from '../../outbound/stage.ts';
-import { DATABASES, kindsNamed, newRequests, type MIRRORS } from '../steps.ts';
+import { ONE_DATABASE, kindsNamed, newRequests, type MIRRORS } from '../steps.ts';
 import { RULES } from '../support.ts';
 import { partsOf } from './reading.ts';
 
@@ -30,7 +30,7 @@ async function readAll({ service, session, clock, work }: Stage): Promise<void> 
   await work();
 }
 
-describe.each(DATABASES)(
+describe.each(ONE_DATABASE)(
   'a create of ours that a reading between sweeps may have shown, in %s',
   (database) => {
     test('is adopted at once if it is the record that was seen', async () => {

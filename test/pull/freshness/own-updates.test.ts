@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createSinglePageReader } from '../../../src/pull/freshness/read-single-page.ts';
 import { opened, update, type Stage } from '../../outbound/stage.ts';
-import { DATABASES, kindsNamed } from '../steps.ts';
+import { ONE_DATABASE, kindsNamed } from '../steps.ts';
 import { RULES } from '../support.ts';
 import { partsOf } from './reading.ts';
 
@@ -13,7 +13,7 @@ async function readFirst({ service, session, clock }: Stage): Promise<void> {
   for (const kind of kindsNamed('clients')) expect(await read(kind, 1)).toMatchObject({ is: 'landed' });
 }
 
-describe.each(DATABASES)('a list that lags behind an update of ours, in %s', (database) => {
+describe.each(ONE_DATABASE)('a list that lags behind an update of ours, in %s', (database) => {
   test('makes no event of the older state, and hides no later change', async () => {
     const on = await opened({ database });
     const id = await on.firstId('clients');

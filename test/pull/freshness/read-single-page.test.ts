@@ -11,7 +11,6 @@ import type { PullParts } from '../../../src/pull/parts.ts';
 import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
-  DATABASES,
   ONE_DATABASE,
   MIRRORS,
   clockAt,
@@ -48,7 +47,7 @@ const readPage = (service: Sandbox, session: Session, reads: Reads = {}): Promis
 const sightingsBetween = (session: Session): Promise<Row[]> =>
   session.query(sql`select page, rows, end_rows, sweep from sightings where sweep is null order by answered`);
 
-describe.each(DATABASES)('a page read between sweeps, in %s', (name) => {
+describe.each(ONE_DATABASE)('a page read between sweeps, in %s', (name) => {
   test('lands as any page: its row, its event with both instants, a sighting that proves no end', async () => {
     const service = await sandbox({ size: 250 });
     const session = await MIRRORS[name]();

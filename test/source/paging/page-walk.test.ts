@@ -5,6 +5,7 @@ import { SourceError } from '../../../src/source/http/errors.ts';
 import type { PageResponse, ListEnd } from '../../../src/source/paging/page-checks.ts';
 import { nextStep, reopenWalk, startWalk } from '../../../src/source/paging/page-walk.ts';
 import type { PageWalk } from '../../../src/source/paging/walk-steps.ts';
+import { tries } from '../../support/tiers.ts';
 
 interface Reading {
   readonly asked: number[];
@@ -121,7 +122,7 @@ describe('any quiet list', () => {
           Math.ceil(longest / Math.min(list.rowsPerPage, list.rows || 1)) + 2,
         );
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 
@@ -132,7 +133,7 @@ describe('any quiet list', () => {
         for (const { end } of ends) expect(end.rows).toBeGreaterThanOrEqual(list.rows);
         if (list.meta) expect(ends.map(({ end }) => end.rows)).toContain(list.rows);
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 
@@ -161,7 +162,7 @@ describe('any quiet list', () => {
         const reason = reasonOf(() => carryOut(service, { thorough: true }));
         expect(['no fault', 'endless', 'empty_pages', 'page_grew', 'page_ignored']).toContain(reason);
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 });
@@ -397,7 +398,7 @@ describe('a closing read', () => {
         if (meta) expect(ends.map(({ end }) => end.rows)).toContain(total);
         if (!isBusy) expect(asked.length).toBeLessThanOrEqual(Math.ceil(rows / rowsPerPage) + 2);
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { normalized } from '../../../src/store/tables/search-text.ts';
+import { tries } from '../../support/tiers.ts';
 
 /** The meaning of a search text, in as many passes as it has rules. */
 const inPasses = (text: string): string =>
@@ -22,7 +23,7 @@ test('one pass over a text finds what all passes find', () => {
     fc.property(anyText, fc.string({ unit: 'binary' }), (text, other) => {
       for (const one of [text, other, text + other]) expect(normalized(one)).toBe(inPasses(one));
     }),
-    { numRuns: 2_000 },
+    { numRuns: tries(2_000) },
   );
 });
 

@@ -4,7 +4,7 @@ import { insertPlan } from '../../../../src/features/plans/store.ts';
 import { insertUser } from '../../../../src/store/users/user-store.ts';
 import type { Session } from '../../../../src/db/session/session.ts';
 import { serveMirror } from '../../../http/stage.ts';
-import { DATABASES, ONE_DATABASE } from '../../../store/databases.ts';
+import { ONE_DATABASE } from '../../../store/databases.ts';
 import { NOON_TEXT, putRecords } from '../../../store/temp-mirror.ts';
 
 const cells = (from: string, to: string): string => JSON.stringify([{ field: 'name', old: from, new: to }]);
@@ -46,7 +46,7 @@ async function serving(session: Session, approvals = 1) {
   return { stage, page, formsOn, send };
 }
 
-describe.each(DATABASES)('the pages of plans of a mirror in %s', (_name, open) => {
+describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open) => {
   test('show a plan cell by cell; another person approves it, applies it and plans the way back', async () => {
     const session = await open();
     const { page, formsOn, send } = await serving(session);

@@ -4,7 +4,7 @@ import { makePlan } from '../../../../src/features/plans/work/make-plan.ts';
 import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { readSheet } from '../../../../src/features/plans/sheet/read-sheet.ts';
 import { thrownBy } from '../../../store/temp-mirror.ts';
-import { DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
+import { type DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
 import { opened } from '../../../outbound/stage.ts';
 import { edit, exported, planTexts } from '../work/support.ts';
 
@@ -102,7 +102,7 @@ const UNTOUCHED: readonly (readonly [string, string, Cells, Cells])[] = [
   ['a sheet of dates as numbers', '\t', { creation_date: '43845' }, { creation_date: '43894' }],
 ];
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('an export carries the version of each record, which says whether it has moved on', async () => {
     const { on, lines, first, planOf } = await scene(database);
     const [head = [], row = []] = lines;

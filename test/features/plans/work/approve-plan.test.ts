@@ -8,7 +8,7 @@ import type { Session } from '../../../../src/db/session/session.ts';
 import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
 import { thrownBy } from '../../../store/temp-mirror.ts';
-import { DATABASES } from '../../../pull/steps.ts';
+import { ONE_DATABASE, type DATABASES } from '../../../pull/steps.ts';
 import { opened } from '../../../outbound/stage.ts';
 import { edit, exported, planOf } from './support.ts';
 
@@ -30,7 +30,7 @@ async function scene(database: (typeof DATABASES)[number]) {
   return { on, plan, now, apply, approve, codeOf };
 }
 
-describe.each(DATABASES)('with approvals, in %s', (database) => {
+describe.each(ONE_DATABASE)('with approvals, in %s', (database) => {
   test('a plan is applied once another person than its author agrees, and so is its undo', async () => {
     const { on, plan, now, apply, approve, codeOf } = await scene(database);
     expect(await codeOf(apply)).toBe('plan.unapproved');

@@ -19,7 +19,7 @@ import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
 import { forgetRecord } from '../../../../src/store/records/forget-record.ts';
 import { versionOf } from '../../../../src/store/records/record-version.ts';
 import { writtenColumns, rowWriter } from '../../../../src/store/tables/kind-table.ts';
-import { DATABASES, MIRRORS } from '../../../pull/steps.ts';
+import { ONE_DATABASE, type DATABASES, MIRRORS } from '../../../pull/steps.ts';
 import { gate, kindNamed, thrownBy } from '../../../store/temp-mirror.ts';
 import { opened, type Stage } from '../../../outbound/stage.ts';
 import { decided, edit, exported, planOf, planTexts, saved } from './support.ts';
@@ -64,7 +64,7 @@ async function whileWriting<T>(session: Session, work: () => Promise<T>): Promis
   return result;
 }
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('a plan is compared, and looked at, while somebody else writes', async () => {
     const { on, id, lines } = await scene(database);
     expect(await whileWriting(on.session, () => made(on, on.session, lines))).toBeNull();

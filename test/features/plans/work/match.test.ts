@@ -6,7 +6,7 @@ import { makePlan } from '../../../../src/features/plans/work/make-plan.ts';
 import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { readSheet } from '../../../../src/features/plans/sheet/read-sheet.ts';
 import { saveAbsences } from '../../../../src/store/records/deletion-store.ts';
-import { DATABASES } from '../../../pull/steps.ts';
+import { ONE_DATABASE, type DATABASES } from '../../../pull/steps.ts';
 import { NOON, thrownBy } from '../../../store/temp-mirror.ts';
 import { opened, type Stage } from '../../../outbound/stage.ts';
 import { decided, planTexts } from './support.ts';
@@ -38,7 +38,7 @@ async function matched(
   return id === null ? null : showPlan(on.session, KINDS, id);
 }
 
-describe.each(DATABASES)('a sheet of codes in %s', (database) => {
+describe.each(ONE_DATABASE)('a sheet of codes in %s', (database) => {
   test('finds its records, and refuses each row that may mean none or another one', async () => {
     const { on, idOf } = await scene(database);
     const rows = [

@@ -18,7 +18,7 @@ import { tempFolder } from '../../../support/temp-folder.ts';
 import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
 import { KEEP_ALL } from '../../../support/retention.ts';
-import { DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
+import { type DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../../store/temp-mirror.ts';
 import { opened, spoil, type Stage } from '../../../outbound/stage.ts';
 import { decided, edit, exported, planOf, planTexts, unversioned } from './support.ts';
@@ -44,7 +44,7 @@ async function scene(database: (typeof DATABASES)[number]) {
 
 const client = (on: Stage, id: number) => on.service.world.get('clients', id);
 
-describe.each(DATABASES)('a plan in %s', (database) => {
+describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   test('tells each cell that would change, is applied once, and is undone by a plan of its own', async () => {
     const { on, id, number, lines } = await scene(database);
     edit(lines, id, { credit: '1 234 568,25', phone: '+1 514 555-0199', fax: '555', term: 'NULL' });
@@ -105,7 +105,7 @@ describe.each(DATABASES)('a plan in %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('in %s', (database) => {
+describe.each(ONE_DATABASE)('in %s', (database) => {
   test('a record that is forgotten leaves its plans, which cannot be applied any more', async () => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
@@ -328,7 +328,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
   });
 });
 
-describe.each(DATABASES)('the undo of a plan in %s', (database) => {
+describe.each(ONE_DATABASE)('the undo of a plan in %s', (database) => {
   /** The plan that returns what a plan has changed, as its lines. */
   async function undone(on: Stage, planId: number, unproven = false) {
     const undo = await undoPlan(on.session, { ...decided(on, planId), unproven });
