@@ -48,7 +48,8 @@ async function changeTable(tx: Transaction, growing: TableChange): Promise<reado
   const { name, columns, create } = growing;
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
-  const statements = present.size === 0 ? create(name, columns) : addColumns(tx.dialect, name, missing);
+  const statements =
+    present.size === 0 ? create(name, sortedByWidth(columns)) : addColumns(tx.dialect, name, missing);
   for (const statement of statements) {
     await tx.execute(statement);
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
@@ -56,6 +57,16 @@ async function changeTable(tx: Transaction, growing: TableChange): Promise<reado
   await guardTable(tx, name);
   return present.size === 0 ? [] : missing.map((column) => column.name);
 }
+
+/** A text has another width in each row: the place of a column behind one has to be computed row by row. */
+const BY_WIDTH = [/^bigint/i, /^(timestamp|date|time$|integer|real)/i, /^numeric/i, /^/];
+
+const rankOf = ({ name, type }: Column): number =>
+  name === '_deleted_at' ? -1 : BY_WIDTH.findIndex((types) => types.test(type));
+
+/** The columns of a new table in the order that scans read fastest: `_deleted_at`, which each view reads, first, `_raw` last. */
+const sortedByWidth = (columns: readonly Column[]): readonly Column[] =>
+  columns.toSorted((one, other) => rankOf(one) - rankOf(other));
 
 function createTable(name: string, columns: readonly Column[]): string[] {
   const table = identifier(name);

@@ -90,6 +90,29 @@ describe('growing kind tables', () => {
     expect((await columnsOf(session, 'things')).slice(0, before.length)).toEqual(before);
   });
 
+  test('a new table has columns of fixed width first and texts last, and its views keep their order', async () => {
+    const lines = kindNamed('purchase_products');
+    const order = [
+      '_deleted_at',
+      'id',
+      'purchase_id',
+      'product_id',
+      'product_price_e4',
+      'product_price',
+      '_raw',
+    ];
+    for (const mirror of Object.values(MIRRORS)) {
+      const session = await mirror();
+      const columns = (table: string) => session.atomically(async (tx) => [...(await tx.listColumns(table))]);
+      const inTable = await columns(lines.name);
+      expect(inTable.filter((name) => order.includes(name))).toEqual(order);
+      expect(inTable.at(-1)).toBe('_raw');
+      const inView = await columns(`bi_${lines.name}`);
+      const fields = lines.fields.map((field) => field.name);
+      expect(inView.filter((name) => fields.includes(name))).toEqual(fields);
+    }
+  });
+
   test('a second time changes nothing', async () => {
     const session = tempSession();
     const schema = () => session.query(sql`select name, sql from sqlite_schema order by name`);
