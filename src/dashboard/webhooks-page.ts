@@ -2,11 +2,7 @@ import * as z from 'zod';
 import { maskedUrl, type RevealedSecret } from '../events/webhooks/endpoints.ts';
 import type { EndpointTest } from '../events/webhooks/test-event.ts';
 import type { UserRole } from '../store/users/user-store.ts';
-import {
-  countMatchingDeliveries,
-  listDeliveries,
-  type LoggedDelivery,
-} from '../events/webhooks/delivery-queue.ts';
+import { listDeliveries, type LoggedDelivery } from '../events/webhooks/delivery-queue.ts';
 import { listEndpoints, type EndpointWithHealth } from '../events/webhooks/endpoint-store.ts';
 import type { Server } from '../http/server.ts';
 import type { MessageKey } from '../lib/text/translator.ts';
@@ -63,13 +59,9 @@ async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, 
   const { session } = dashboard;
   const { t } = reader;
   const { before: last, endpoint } = query;
-  const read = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
+  const { read, total } = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
   const endpoints = await listEndpoints(session);
-  const { rows, ...rest } = listPage(
-    read,
-    (delivery) => delivery.id,
-    await countMatchingDeliveries(session, { endpoint }),
-  );
+  const { rows, ...rest } = listPage(read, (delivery) => delivery.id, total);
   const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
   ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
   const choices = endpoints.map((endpoint) => endpoint.name);

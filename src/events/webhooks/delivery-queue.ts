@@ -179,22 +179,14 @@ interface DeliveriesWanted {
   readonly limit: number;
 }
 
-/** The latest deliveries, newest first. */
-export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted): Promise<LoggedDelivery[]> {
-  const latest = sql`select d.*, e.name as endpoint from ${matching(wanted)} order by d.id desc limit ${wanted.limit}`;
-  return readRows(db, LOGGED, latest);
-}
-
-/** How many there are, as far as they are counted. */
-export const countMatchingDeliveries = (
-  db: Queryable,
-  wanted: Pick<DeliveriesWanted, 'endpoint'>,
-): Promise<number> => countUpTo(db, matching(wanted));
-
-function matching({ endpoint, before = Number.MAX_SAFE_INTEGER }: Omit<DeliveriesWanted, 'limit'>) {
-  const ofEndpoint = endpoint === undefined ? sql`` : sql` and e.name = ${endpoint}`;
-  const all = sql`webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id`;
-  return sql`${all} where d.id < ${before}${ofEndpoint}`;
+/** The latest deliveries, newest first, and how many there are, as far as they are counted. */
+export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted) {
+  const { endpoint, before, limit } = wanted;
+  const ofEndpoint = endpoint === undefined ? sql`` : sql`where e.name = ${endpoint}`;
+  const all = sql`webhook_deliveries as d join webhook_endpoints as e on e.id = d.endpoint_id ${ofEndpoint}`;
+  const older = before === undefined ? sql`` : sql`where id < ${before}`;
+  const latest = sql`select * from (select d.*, e.name as endpoint from ${all}) as d ${older} order by id desc limit ${limit}`;
+  return { read: await readRows(db, LOGGED, latest), total: await countUpTo(db, all) };
 }
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
