@@ -1,3 +1,4 @@
+import { checkSchedules } from '../checks/schedules.ts';
 import { readStale, startStaleWatch } from '../checks/stale-kinds.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
@@ -38,25 +39,16 @@ export function startFreshness(config: Config, parts: PullParts): () => Promise<
   });
 }
 
-/** Describes the automatic pulls of this process and when each is due next. */
+/** Describes the automatic pulls of this process and when each is due next, in the words of `doctor`. */
 export function describePulls(config: Config, now: Date) {
   const inForce = schedulesOf(config);
   const slots = nextSlots(inForce, now);
   const listed = requireListedKinds(config).map((kind) => kind.name);
-  const unscheduled = findUnscheduled(inForce, listed);
   const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
-  const words: string[] = [];
-  const [first] = slots;
-  if (first === undefined) words.push('no schedule is set (schedules): no automatic pulls');
-  else {
-    const which = slots.length === 1 ? 'the schedule' : `${slots.length} schedules, the next one`;
-    words.push(`${which} ${first.name} is due at ${isoOf(first.at)}`);
-  }
-  if (first !== undefined && unscheduled.length > 0)
-    words.push(`no schedule pulls ${unscheduled.join(', ')}`);
-  const { requestsPerMinute: budget } = config.freshness;
-  if (budget !== null) words.push(`up to ${budget} requests per minute read pages between sweeps`);
-  return { schedules, unscheduled, words };
+  const serving = { workers: [], isPulling: true, isSending: false, schedules: null };
+  const checks = [...checkSchedules(config, inForce, serving, now)];
+  const words = checks.flatMap(({ name, detail }) => (name === 'retention' ? [] : [detail]));
+  return { schedules, unscheduled: findUnscheduled(inForce, listed), words };
 }
 
 const isoOf = (at: string): string => parseInstant(at).toISOString();

@@ -1,6 +1,6 @@
 import { staleKinds, type Schedule } from '../runs/schedule.ts';
-import { formatInstant, formatDuration } from '../lib/time/clock.ts';
-import { isOff, readFreshness, sweptAtOf } from '../store/kinds/status-store.ts';
+import { formatInstant, formatDuration, parseInstant } from '../lib/time/clock.ts';
+import { isOff, readFreshness } from '../store/kinds/status-store.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { openRuns, readAppliesSince } from '../store/runs/open-runs.ts';
 import { readRepeats } from '../store/runs/repeats.ts';
@@ -31,7 +31,10 @@ async function readAllStale(
     .filter(({ slot }) => now.getTime() - slot.getTime() >= LONG_REPEATED_MS)
     .map((repeat) => repeat.kind);
   const appliesSince = await readAppliesSince(db);
-  const all = staleKinds(schedules, { sweptAt: sweptAtOf(kinds), longRepeated, appliesSince, now });
+  const sweptAt = new Map(
+    kinds.map(({ kind, lastSweepAt: at }) => [kind, at === null ? null : parseInstant(at)]),
+  );
+  const all = staleKinds(schedules, { sweptAt, longRepeated, appliesSince, now });
   const stale = all.filter((staleKind) => !off.includes(staleKind.kind));
   const beingRead = stale.length === 0 ? [] : (await openRuns(db)).flatMap((run) => run.kinds);
   return stale.map((staleKind) => ({ ...staleKind, isBeingRead: beingRead.includes(staleKind.kind) }));

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
 import { SERVICE_WIDE_REASONS } from '../../catalog/fault-reasons.ts';
-import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
   bigint,
@@ -40,10 +39,6 @@ export const readFreshness = (db: Queryable): Promise<KindFreshness[]> => select
 
 const selectStatus = <Column extends EngineColumn>(db: Queryable, columns: readonly Column[]) =>
   select(db, { name: 'bi_sync_status', columns }, sql``);
-
-/** When the list of each kind was last read to its end; null = never. */
-export const sweptAtOf = (kinds: readonly KindFreshness[]): ReadonlyMap<string, Date | null> =>
-  new Map(kinds.map(({ kind, lastSweepAt: at }) => [kind, at === null ? null : parseInstant(at)]));
 
 const ISSUE_COUNT = [textColumn('kind'), optionalText('field'), textColumn('code'), bigint('count')];
 export type IssueCount = RowOf<typeof ISSUE_COUNT>;
