@@ -49,7 +49,7 @@ export const fieldLabel = (translator: Translator, kind: string, name: string): 
 
 type FieldEntry = readonly [label: MessageKey, meaning: MessageKey, unit?: string];
 
-const MONEY = 'currency of the company';
+export const MONEY = 'currency of the company';
 const TAX_RULE: FieldEntry = [
   'Tax rule',
   'The number of the tax rule. The service has no list of rules: the taxes of a line show what its rule means.',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
+import { nestedTables } from '../store/tables/kind-table.ts';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 import { OPERATIONS } from '../operations/all.ts';
@@ -50,7 +51,11 @@ const PAGES = [
 
 export function dashboardRoutes(app: Server, context: RouteContext): void {
   const { clock, timezone } = context;
-  const readers = createReaders(timezone, clock);
+  const shapes = context.kinds.flatMap((kind) => [
+    kind,
+    ...nestedTables(kind).map(({ name, items: fields, hints }) => ({ name, fields, hints })),
+  ]);
+  const readers = createReaders(timezone, clock, shapes);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
   const dashboard = { ...context, readerOf, counts: createCounts(context) };
   app.addHook('onListen', () => {

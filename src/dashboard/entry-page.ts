@@ -11,7 +11,7 @@ import {
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { operationLine } from './outbox-page.ts';
-import { parseObjectText } from '../store/records/record-name.ts';
+import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, focusable, html, type Html } from '../http/html.ts';
@@ -31,7 +31,8 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const { id, state } = entry;
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
-      ${conflictTable(entry, reader)} ${entryDecisions(reader, entry, user?.role)} ${factsOf(history, reader)}
+      ${conflictTable(entry, reader)} ${entryDecisions(reader, history, user?.role)}
+      ${factsOf(history, reader)}
     </div>`;
     const beside = candidates.length === 0 ? null : t('next to the records that it may have created');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
@@ -88,7 +89,7 @@ function conflictTable(entry: Entry, reader: Reader): Html | null {
     (field) =>
       html`<tr>
         <th scope="row">${labelledField(reader, entry.kind, valueAsText(field['field']))}</th>
-        ${columns.map(([name, title]) => html`<td data-title="${title}">${fieldValue(field[name] ?? null)}</td>`)}
+        ${columns.map(([name, title]) => html`<td data-title="${title}">${fieldValue(reader, entry.kind, valueAsText(field['field']), field[name] ?? null)}</td>`)}
       </tr>`,
   );
   const headings = [...tEach('field'), ...columns.map(([, title]) => title)];
@@ -107,11 +108,13 @@ function valueTable(entry: Entry, candidates: readonly Candidate[], reader: Read
     ([name, value]) =>
       html`<tr>
         <th scope="row">${labelledField(reader, kind, name)}</th>
-        <td>${verbatim(ellipsize(valueAsText(value), LONGEST))}</td>
-        ${records.map((record) => html`<td>${verbatim(ellipsize(valueAsText(record[name]), LONGEST))}</td>`)}
+        <td>${fieldValue(reader, kind, name, value)}</td>
+        ${records.map((record) => html`<td>${fieldValue(reader, kind, name, record[name] ?? '')}</td>`)}
       </tr>`,
   );
-  const links = candidates.map((candidate) => recordLink(reader, kind, candidate.id));
+  const links = candidates.map((candidate) =>
+    recordLink(reader, kind, candidate.id, recordName(candidate.raw)),
+  );
   return dataTable(t('Fields to write'), [...tEach('field', 'wanted'), ...links], rows);
 }
 

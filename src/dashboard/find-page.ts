@@ -5,7 +5,7 @@ import type { Server } from '../http/server.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import type { MirroredRecord } from '../store/records/record-store.ts';
-import { recordAddress } from './parts/change-list.ts';
+import { recordLink } from './parts/change-list.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -33,18 +33,25 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
       const { records, isPrepared } = await searchRecords(session, kind, search);
       if (!isPrepared) unprepared.push(kind.name);
       if (records.length === 0) continue;
-      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all of them')}</a>`;
+      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all results')}</a>`;
       const note = records.length > SHOWN_OF_A_KIND ? all : null;
       const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader);
       panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
-    const none = emptyNote(t(NOT_FOUND));
-    const content = html`${pageTitle(t('Search results'), html`<span translate="no">${text}</span>`)}
-    ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
+    const none = text === '' ? null : emptyNote(t(NOT_FOUND));
+    const content = html`${pageTitle(t('Search'), t('Records of all kinds'))}
+    ${searchForm(reader, '/find', text)} ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
     ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
-    return { title: t('Search results'), content, isStill: true, searched: text };
+    return { title: t('Search'), content, isStill: true };
   });
 }
+
+export const searchForm = ({ t }: Reader, path: string, text: string): Html =>
+  html`<form class="filters" method="get" action="${path}">
+    <label class="wide"
+      >${t('id, code, name, phone or e-mail')} <input type="search" name="q" value="${text}" /></label
+    ><button>${t('Find')}</button>
+  </form>`;
 
 /** Names the kinds in which the search finds only ids so far. */
 export function preparingNote(reader: Reader, names: readonly string[]): Html {
@@ -73,14 +80,12 @@ export function recordTable(kind: string, records: readonly MirroredRecord[], re
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr class="linked">
-        <th scope="row"><a href="${recordAddress(kind, id)}">${id}</a></th>
-        <td class="brief" translate="no">
-          ${recordName(raw)} <span class="small quiet">${placeOf(raw)}</span>
-        </td>
+        <th scope="row" class="brief">${recordLink(reader, kind, id, recordName(raw))}</th>
+        <td class="small brief" translate="no">${placeOf(raw)}</td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = [t('id'), t('name, phone and city'), t('state'), t('changed')];
-  return dataTable(t('Records of {kind}, by id', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
+  const headings = [t('name'), t('phone and city'), t('state'), t('changed')];
+  return dataTable(t('Records of {kind}', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }

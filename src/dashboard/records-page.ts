@@ -5,7 +5,7 @@ import type { Server } from '../http/server.ts';
 import { searchRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
-import { preparingNote, recordTable, searched } from './find-page.ts';
+import { preparingNote, recordTable, searchForm, searched } from './find-page.ts';
 import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
@@ -33,10 +33,7 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
     const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, about)}
-      <form class="filters" method="get" action="${path}">
-        <label>${t('id, code, name, phone or e-mail')} <input name="q" value="${q}" /></label
-        ><button>${t('Find')}</button>
-      </form>
+      ${searchForm(reader, path, q)}
       <section class="panel" aria-label="${t('Records')}">
         ${isPrepared ? null : preparingNote(reader, [kind.name])}
         ${shown.length > 0 ? recordTable(kind.name, shown, reader) : isPrepared ? emptyNote(t('None.')) : null}

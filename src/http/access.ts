@@ -36,7 +36,7 @@ export const NOT_SIGNED_IN: Problem = {
 const WRONG_TOKEN: Problem = {
   ...NOT_SIGNED_IN,
   detail: 'Unknown token.',
-  hint: 'Check it. An admin makes a new one: bms-sync users rotate NAME.',
+  hint: 'Copy the whole token, or have an admin make a new one: bms-sync users rotate NAME.',
 };
 
 const WRONG_CODE: Problem = {

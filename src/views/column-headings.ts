@@ -22,18 +22,14 @@ export function columnHeadings(dictionary: readonly Row[], language: Language): 
 /** A column of our own, which nobody edits: it keeps its name, and a workbook hides it. */
 export const isTechnical = (column: string): boolean => column.startsWith('_');
 
-/** The names of a sheet's columns: what is no name of a column may be its heading, in the language that fits more of the sheet. */
+/** The names of a sheet's columns, each of which may be a heading in either language, unless that is the heading of two columns. */
 export function namesOfHeadings(sheet: readonly string[], dictionary: readonly Row[]): readonly string[] {
-  const names = new Set(dictionary.map((row) => String(row['column'])));
-  const readings = LANGUAGES.map((language) => {
-    const headings = [...columnHeadings(dictionary, language)];
-    const byHeading = new Map(headings.map(([name, heading]) => [heading.toLowerCase(), name]));
-    return sheet.map((heading) => byHeading.get(heading.toLowerCase()));
-  });
-  const found = (reading: (typeof readings)[number]): number =>
-    reading.filter((name) => name !== undefined).length;
-  const [first, second] = readings.sort((a, b) => found(b) - found(a));
-  return sheet.map((heading, at) =>
-    names.has(heading) ? heading : (first?.[at] ?? second?.[at] ?? heading),
-  );
+  const names = new Map<string, string>();
+  for (const language of LANGUAGES)
+    for (const [name, heading] of columnHeadings(dictionary, language)) {
+      const key = heading.toLowerCase();
+      names.set(key, (names.get(key) ?? name) === name ? name : heading);
+    }
+  for (const { column } of dictionary) names.set(String(column), String(column));
+  return sheet.map((heading) => names.get(heading) ?? names.get(heading.toLowerCase()) ?? heading);
 }

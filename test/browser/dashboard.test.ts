@@ -189,10 +189,31 @@ describe('decisions by clicking', () => {
     expect(await page.getByRole('table', { name: 'Fields to write' }).innerText()).toContain(
       'Garage Tremblay inc.',
     );
-    await page.getByRole('button', { name: /^Adopt \d+/ }).click();
+    await page.getByRole('button', { name: /^It is this one: TWIN-1/ }).click();
     expect(await page.getByRole('status').first().innerText()).toContain('Adopted');
     expect(await read(page)).toContain('done');
     expect(await stateOf()).toBe('done');
+    await page.context().close();
+  });
+
+  test('a conflict shows three values side by side, and is settled by those of the entry', async () => {
+    const { sandbox, api } = stage;
+    const record = firstOf('clients');
+    sandbox.world.update('clients', record, { city: 'Gaspé' });
+    const update = { operation: 'update', kind: 'clients', id: String(record) };
+    const wanted = { ...update, data: { city: 'Matane' }, base: { city: 'Rimouski' } };
+    const { id } = await api('/v1/outbox', wanted, 'conflict');
+    const stateOf = async (): Promise<unknown> => (await api(`/v1/outbox/${String(id)}`))['state'];
+    await eventually(async () => (await stateOf()) === 'parked');
+    const page = await stage.signedIn();
+    await go(page, `/outbox/${String(id)}`);
+    const values = page.getByRole('table', { name: 'Fields in doubt' }).getByRole('cell');
+    expect(await values.allInnerTexts()).toEqual(['Rimouski', 'Gaspé', 'Matane']);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByText('Send mine…').click();
+    await page.getByRole('button', { name: 'Send mine' }).click();
+    await eventually(async () => (await stateOf()) === 'done');
+    expect(sandbox.world.get('clients', record)?.['city']).toBe('Matane');
     await page.context().close();
   });
 });

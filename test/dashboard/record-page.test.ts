@@ -39,7 +39,7 @@ test('a list within a record is a table with a column for each of its fields, no
     cellsOf(page, group),
   );
   for (const row of [
-    ['Credit', '12.50'],
+    ['Credit', '$12.50'],
     ['Tags', 'x\ny'],
     ['None', '–'],
     ['Contacts', '2 items, below'],

@@ -186,3 +186,13 @@ forgetNotice();
 drawPlots();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawPlots);
 if (after !== undefined) listen();
+
+/** `/` and Ctrl-K lead to the search box of the page, Escape out of it. */
+const searchBox = document.querySelector('main input[type=search]') ?? document.querySelector('.find input');
+document.addEventListener('keydown', (event) => {
+  const isTyping = event.target.closest('input, select, textarea') !== null;
+  if ((event.key === '/' && !isTyping) || (event.key === 'k' && (event.ctrlKey || event.metaKey))) {
+    event.preventDefault();
+    searchBox?.select();
+  } else if (event.key === 'Escape' && event.target === searchBox) searchBox.blur();
+});

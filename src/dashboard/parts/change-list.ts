@@ -6,7 +6,7 @@ import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Translator } from '../../lib/text/translator.ts';
 import { parseObjectText, recordName } from '../../store/records/record-name.ts';
 import { badge, itemList } from './layout.ts';
-import { ellipsize, labelledField, valueAsText } from './values.ts';
+import { ellipsize, labelledField, shownText } from './values.ts';
 import type { Reader } from './reader.ts';
 
 const LONGEST_VALUE = 160;
@@ -33,8 +33,7 @@ export function changeList(
     const fields = Object.entries(parseObjectText(change.change === 'updated' ? change.fields : null));
     return html`<li id="change-${seq}">
       <div class="head">
-        ${badge(reader, change.change)} ${recordLink(reader, kind, recordId)}
-        <span class="name" translate="no">${recordName(after ?? before)}</span>
+        ${badge(reader, change.change)} ${recordLink(reader, kind, recordId, recordName(after ?? before))}
         ${fields.length > 1 ? html`<span class="narrow quiet small">${t('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
         ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? t('by entry {entry}', { entry }) : t('by entry {entry} of {who}', { entry, who })}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
@@ -58,16 +57,18 @@ function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
-/** Links to the page of a record; names only the kind without an id. */
-export function recordLink(translator: Translator, kind: string, id: string | null): Html {
+/** Links to the page of a record by its name, if it is known, with kind and id beside it; names only the kind without an id. */
+export function recordLink(translator: Translator, kind: string, id: string | null, name = ''): Html {
   const label = kindLabel(translator, kind, 'one');
-  return id === null
-    ? html`<span title="${kind}">${label}</span>`
-    : html`<a href="${recordAddress(kind, id)}" title="${kind} ${id}">${label} ${id}</a>`;
+  if (id === null) return html`<span title="${kind}">${label}</span>`;
+  const link = html`href="${recordAddress(kind, id)}" title="${kind} ${id}"`;
+  if (name === '') return html`<a ${link}>${label} ${id}</a>`;
+  return html`<a ${link} class="name" translate="no">${name}</a>
+    <span class="quiet small">${label} ${id}</span>`;
 }
 
 function fieldTable(
-  translator: Translator,
+  reader: Reader,
   change: RecordedChange,
   shown: readonly (readonly [string, Json])[],
   inAll: number,
@@ -75,16 +76,17 @@ function fieldTable(
   const { seq, kind, recordId } = change;
   const rows = shown.map(([name, pair]) => {
     const [before, after] = isArray(pair) ? pair : [];
+    const shown = (value?: Json): string => ellipsize(shownText(reader, kind, name, value), LONGEST_VALUE);
     return html`<tr>
-      <th scope="row">${labelledField(translator, kind, name)}</th>
-      <td><del>${ellipsize(valueAsText(before), LONGEST_VALUE)}</del></td>
-      <td><ins>${ellipsize(valueAsText(after), LONGEST_VALUE)}</ins></td>
+      <th scope="row">${labelledField(reader, kind, name)}</th>
+      <td><del>${shown(before)}</del></td>
+      <td><ins>${shown(after)}</ins></td>
     </tr>`;
   });
-  const { t } = translator;
+  const { t } = reader;
   const more = inAll - rows.length;
   const caption = t('Fields of {record} that changed', {
-    record: `${kindLabel(translator, kind, 'one')} ${recordId}`,
+    record: `${kindLabel(reader, kind, 'one')} ${recordId}`,
   });
   const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"
     >${t('and {n, number} more', { n: more })}</a

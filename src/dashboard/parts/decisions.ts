@@ -3,7 +3,8 @@ import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { ShownHold } from '../../store/records/deletion-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import type { EndpointWithHealth } from '../../events/webhooks/endpoint-store.ts';
-import { candidatesOf } from '../../outbound/decisions/entry-list.ts';
+import type { EntryHistory } from '../../outbound/decisions/entry-list.ts';
+import { recordName } from '../../store/records/record-name.ts';
 import { choicesOf } from '../../words/verdicts.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 import { OPERATIONS } from '../../operations/all.ts';
@@ -131,16 +132,17 @@ const CONFIRMED: { readonly [choice: string]: { member: string; question: Messag
 const operationOn = (entry: Entry, choice: keyof typeof ENTRY_OPERATIONS): AnyOperation =>
   choice === 'abandon' && choicesOf(entry).includes('overwrite') ? KEEP_THEIRS : ENTRY_OPERATIONS[choice];
 
-const ADOPTABLE = 2;
-
 export const entryEffects = (translator: Translator, entry: Entry): string =>
   effectsOf(
     translator,
     choicesOf(entry).map((choice) => operationOn(entry, choice)),
   );
 
-/** The decisions on an entry; a create can be given each of the first records that it may have made. */
-export function entryButtons(translator: Translator, entry: Entry): readonly DecisionButton[] {
+/** The decisions on an entry; a create can be given each of these records. */
+export function entryButtons(
+  translator: Translator,
+  { entry, candidates }: EntryHistory,
+): readonly DecisionButton[] {
   const { id } = entry;
   const about = translator.t('entry {id}', { id });
   return choicesOf(entry).flatMap((choice): readonly DecisionButton[] => {
@@ -153,18 +155,17 @@ export function entryButtons(translator: Translator, entry: Entry): readonly Dec
       confirmation: { question: translator.t(asked.question), answer: label },
     };
     if (choice !== 'adopt') return [{ label, about, address, ...confirmed }];
-    return candidatesOf(entry)
-      .slice(0, ADOPTABLE)
-      .map((recordId) => {
-        const label = translator.t('Adopt {recordId}', { recordId });
-        return { label, address, values: { recordId }, isMain: true };
-      });
+    return candidates.map(({ id: recordId, raw }) => {
+      const label = translator.t('It is this one: {record}', { record: recordName(raw) || recordId });
+      return { label, address, values: { recordId }, isMain: true };
+    });
   });
 }
 
 /** The decisions on an entry, with their effects and a form for another record; null if there are none. */
-export function entryDecisions(translator: Translator, entry: Entry, role?: UserRole): Html | null {
+export function entryDecisions(translator: Translator, history: EntryHistory, role?: UserRole): Html | null {
   const { t } = translator;
+  const { entry } = history;
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
@@ -175,7 +176,7 @@ export function entryDecisions(translator: Translator, entry: Entry, role?: User
     <button>${t('Adopt')}</button>
   </form>`;
   return html`<p class="quiet">${entryEffects(translator, entry)}</p>
-    ${decisionForms(entryButtons(translator, entry), back, role)}
+    ${decisionForms(entryButtons(translator, history), back, role)}
     ${choices.includes('adopt') && canSend(role, `${back}/adopt`) ? adoptForm : null}`;
 }
 

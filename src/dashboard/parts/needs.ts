@@ -2,9 +2,10 @@ import { kindLabel } from '../../catalog/descriptions.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { RequestUser } from '../../http/access.ts';
 import { readWaitingPlans } from '../../features/plans/work/plan-document.ts';
+import { readHistory, type EntryHistory } from '../../outbound/decisions/entry-list.ts';
 import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
 import { readRecordNames } from '../../store/needs/record-names.ts';
-import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
 import { needWords, type NeedWords, type Quoted } from '../../words/needs.ts';
@@ -43,11 +44,11 @@ export async function readNeedCards(
   const isSending = await hasLiveRole(session, 'outbound');
   for (const need of await readNeeds(session, stale, { isSending, plans })) {
     const names = await readRecordNames(session, need);
-    const entry = need.type === 'entry.parked' ? await findEntry(session, need.facts.entryId) : null;
-    const words = needWords(withResult(need, entry), reader, names);
+    const history = need.type === 'entry.parked' ? await readHistory(dashboard, need.facts.entryId) : null;
+    const words = needWords(withResult(need, history?.entry ?? null), reader, names);
     const isGrave = need.type === 'mirror.damaged' || need.type === 'outbox.frozen';
     const technical = technicalNames(need.facts);
-    cards.push({ ...words, isGrave, technical, ...decisionsOn(need, entry, words, reader) });
+    cards.push({ ...words, isGrave, technical, ...decisionsOn(need, history, words, reader) });
   }
   return cards;
 }
@@ -63,7 +64,7 @@ const withResult = (need: Need, entry: Entry | null) =>
 
 function decisionsOn(
   need: Need,
-  entry: Entry | null,
+  history: EntryHistory | null,
   words: NeedWords,
   reader: Reader,
 ): Pick<NeedCard, 'buttons' | 'effect'> {
@@ -73,7 +74,8 @@ function decisionsOn(
     return { buttons: [{ label: reader.t('Resume'), address: '/outbox/resume' }], effect };
   if (type === 'kind.held')
     return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
-  if (entry !== null) return { buttons: entryButtons(reader, entry), effect: entryEffects(reader, entry) };
+  if (history !== null)
+    return { buttons: entryButtons(reader, history), effect: entryEffects(reader, history.entry) };
   if (type === 'kind.unread' || type === 'kind.stale')
     return { buttons: [pullButton(facts.kinds, reader)], effect };
   if (type === 'plan.waiting') return { buttons: [planButton(facts.planId, 'Approve', reader)], effect };

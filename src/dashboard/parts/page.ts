@@ -134,8 +134,6 @@ interface Page {
   readonly isStill?: boolean;
   readonly hasPlots?: boolean;
   readonly done?: string | undefined;
-  /** The text in the search box. */
-  readonly searched?: string;
 }
 
 /** The parts of the dashboard, each below an entry of the menu, which leads to its first part. */
@@ -171,7 +169,7 @@ function menusOf({ t }: Translator, user: RequestUser | null, part: string | und
 }
 
 export function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
-  const { title, part, content, isStill = false, hasPlots, done, searched = '' } = page;
+  const { title, part, content, isStill = false, hasPlots, done } = page;
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
   const { user } = reply.request;
@@ -201,7 +199,6 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
             <input
               type="search"
               name="q"
-              value="${searched}"
               aria-label="${t('Find a record')}"
               placeholder="${t('Find')}"
               required

@@ -1,3 +1,4 @@
+import type { Shape } from '../../catalog/kind.ts';
 import { html, type Html } from '../../http/html.ts';
 import {
   dateFormat,
@@ -9,11 +10,13 @@ import {
 import { parseInstant, type Clock } from '../../lib/time/clock.ts';
 
 /** The reader of a page: texts and numbers in their language, instants in the time zone of the schedules. */
-export type Reader = ReturnType<typeof createReader>;
+export type Reader = ReturnType<ReturnType<typeof createReaders>>;
 
-export function createReaders(timezone: string, clock: Clock): (language: Language) => Reader {
-  const readers = { en: createReader('en', timezone, clock), fr: createReader('fr', timezone, clock) };
-  return (language) => readers[language];
+/** @param shapes The kinds and their lists, whose fields say how values are shown. */
+export function createReaders(timezone: string, clock: Clock, shapes: readonly Shape[] = []) {
+  const create = (language: Language) => ({ ...createReader(language, timezone, clock), shapes });
+  const readers = { en: create('en'), fr: create('fr') };
+  return (language: Language) => readers[language];
 }
 
 function createReader(language: Language, timezone: string, clock: Clock) {

@@ -1,10 +1,14 @@
-import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
+import { describeField, fieldLabel, kindLabel, MONEY } from '../../catalog/descriptions.ts';
+import { findSentField } from '../../catalog/kind.ts';
+import { decodeIfFits } from '../../diff/decode-record.ts';
 import { plainJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
-import type { MessageKey, Translator } from '../../lib/text/translator.ts';
+import { LOCALES, type MessageKey, type Translator } from '../../lib/text/translator.ts';
 import { capitalize, truncate } from '../../lib/text/text.ts';
 import { dataTable, focusable, html, type Html } from '../../http/html.ts';
 import { panel } from './layout.ts';
+import type { Reader } from './reader.ts';
 
+const DAY = { timeZone: 'UTC', dateStyle: 'medium' } as const;
 const LONGEST_VALUE = 4_000;
 const ITEMS_SHOWN = 200;
 
@@ -35,7 +39,7 @@ export function groupFields(record: JsonObject) {
 }
 
 /** The rows of a table of fields; one that holds a list leads to its panel. */
-export const fieldRows = (translator: Translator, kind: string, record: JsonObject): readonly Html[] =>
+export const fieldRows = (translator: Reader, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).map(([name, value]) => {
     const items = itemsOf(value).length;
     const way = html`<a href="#list-${name}"
@@ -43,12 +47,12 @@ export const fieldRows = (translator: Translator, kind: string, record: JsonObje
     >`;
     return html`<tr>
       <th scope="row">${labelledField(translator, kind, name)}</th>
-      <td>${items === 0 ? fieldValue(value) : way}</td>
+      <td>${items === 0 ? fieldValue(translator, kind, name, value) : way}</td>
     </tr>`;
   });
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = (translator: Translator, kind: string, record: JsonObject): readonly Html[] =>
+export const listPanels = (translator: Reader, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
@@ -61,7 +65,7 @@ export const listPanels = (translator: Translator, kind: string, record: JsonObj
           data-title="${fieldLabel(translator, owner, column)}"
           class="${value === '' ? 'blank' : ''}"
         >
-          ${fieldValue(value)}
+          ${fieldValue(translator, owner, column, value)}
         </td>`;
       });
       return html`<tr>
@@ -88,10 +92,27 @@ function itemsOf(value: Json): readonly JsonObject[] {
   return items.every(isObject) ? items : [];
 }
 
-export function fieldValue(value: Json): Html {
+export function fieldValue(reader: Reader, kind: string, name: string, value: Json): Html {
   if (value === null) return html`<span class="quiet">null</span>`;
-  if (!isArray(value)) return verbatim(ellipsize(membersText(value), LONGEST_VALUE));
+  if (!isArray(value)) return verbatim(ellipsize(shownText(reader, kind, name, value), LONGEST_VALUE));
   return verbatim(ellipsize(value.map((item) => membersText(item)).join('\n'), LONGEST_VALUE));
+}
+
+/** A value as people write it: amounts and days in the language of the page, yes or no. What fits no rule stays as it was sent. */
+export function shownText(reader: Reader, kind: string, name: string, value: Json = null): string {
+  const shape = reader.shapes.find((each) => each.name === kind);
+  const field = shape && findSentField(shape, name);
+  const decoded = field && decodeIfFits(field, value);
+  if (field === undefined || decoded === undefined || decoded === null) return membersText(value);
+  const text = String(decoded);
+  if (field.type === 'date') return new Date(text).toLocaleDateString(LOCALES[reader.language], DAY);
+  if (field.type === 'flag' && /^[01]$/.test(text)) return reader.t(text === '1' ? 'yes' : 'no');
+  if (field.type !== 'decimal') return membersText(value);
+  const places = /\.(\d*?)0*$/.exec(text)?.[1]?.length ?? 0;
+  const isMoney = describeField(kind, field).unit === MONEY; // Written in dollars, as the service's companies do.
+  const form = isMoney ? ({ style: 'currency', currency: 'CAD' } as const) : {};
+  const digits = { minimumFractionDigits: Math.max(isMoney ? 2 : 0, places), maximumFractionDigits: 20 };
+  return new Intl.NumberFormat(LOCALES[reader.language], { ...form, ...digits }).format(text as `${number}`);
 }
 
 /** The label of a kind's field; the title has its technical name. */

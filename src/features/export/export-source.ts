@@ -94,17 +94,19 @@ async function showColumns(
 ): Promise<ExportSource> {
   if (language === undefined) return pickColumns(source, wanted);
   const names = source.columns.map((column) => column.name);
-  const isCopy = (name: string): boolean => COPY.test(name) && names.includes(name.replace(COPY, ''));
+  const copy = /_(?:exact|e4)$/; // Of an amount.
+  const isCopy = (name: string): boolean => copy.test(name) && names.includes(name.replace(copy, ''));
   const lean = pickColumns(source, wanted ?? names.filter((name) => !isCopy(name)).join(','));
   const declared = kinds.find((kind) => source.name === `bi_${kind.name}` && kind.update !== null);
   const kind = declared && (await readMirroredKind(db, declared));
-  const editable = names.filter((name) => kind && writableField(kind, name));
   const headings = columnHeadings(source.dictionary, language);
-  return { ...lean, look: { headings, editable: new Set(editable) } };
+  const columns = lean.columns.map((column) => {
+    const { name } = column;
+    const isEditable = kind !== undefined && writableField(kind, name) !== undefined;
+    return { ...column, heading: headings.get(name) ?? name, isEditable };
+  });
+  return { ...lean, columns };
 }
-
-/** The end of the name of a column that has an amount once more. */
-const COPY = /_(?:exact|e4)$/;
 
 /** @throws {UsageError} `usage.columns` for a column that there is not. */
 function pickColumns(source: ExportSource, wanted?: string): ExportSource {

@@ -14,16 +14,6 @@ export interface ExportSource {
   readonly batches: AsyncIterable<readonly Values[]>;
   /** The rows of `bi_dictionary` for the columns. */
   readonly dictionary: readonly Row[];
-  /** How a workbook shows the columns to people; without it, it has their names alone. */
-  readonly look?: ColumnLook;
-}
-
-/** What people see of columns in a workbook. */
-interface ColumnLook {
-  /** The headings by the names of the columns. */
-  readonly headings: ReadonlyMap<string, string>;
-  /** The columns whose cells can be changed and uploaded as corrections. */
-  readonly editable: ReadonlySet<string>;
 }
 
 /** A view with the columns that are wanted of it. */
@@ -111,6 +101,10 @@ export type ExportType =
 export interface ExportColumn {
   readonly name: string;
   readonly type: ExportType;
+  /** In a workbook for people. */
+  readonly heading?: string;
+  /** Whether its cells can be changed and uploaded as corrections. */
+  readonly isEditable?: boolean;
 }
 
 const TYPES: readonly (readonly [RegExp, ExportType])[] = [

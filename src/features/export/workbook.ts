@@ -15,9 +15,9 @@ import { NUMBERS, hasFewDigits } from './text-encodings.ts';
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
 export async function writeWorkbook(source: ExportSource, path: string): Promise<void> {
-  const { name, columns, batches, dictionary, look } = source;
+  const { name, columns, batches, dictionary } = source;
   const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
-  const sheet = addSheet(book, name, columns, look);
+  const sheet = addSheet(book, name, columns);
   let count = 0;
   for await (const batch of batches) {
     count += batch.length;
@@ -26,7 +26,7 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
       sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
     await turn(); // Lets the library write what it has compressed.
   }
-  if (look !== undefined)
+  if (columns.some((column) => column.heading !== undefined))
     sheet.autoFilter = { from: { row: 1, col: 1 }, to: { row: count + 1, col: columns.length } };
   sheet.commit();
   const dictionarySheet = addSheet(book, 'dictionary', DICTIONARY);
@@ -51,31 +51,20 @@ const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr']
 );
 
 /** Adds a sheet with a frozen header row. Excel limits sheet names to 31 characters. */
-function addSheet(
-  book: WorkbookWriter,
-  name: string,
-  columns: readonly ExportColumn[],
-  look?: ExportSource['look'],
-) {
+function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
   const sheet = book.addWorksheet(name.slice(0, 31), { views: [{ state: 'frozen', ySplit: 1 }] });
-  sheet.columns = columns.map((column) => {
-    const { width, numFmt } = CELL_STYLES[column.type];
-    const header = look?.headings.get(column.name) ?? column.name;
-    const hidden = look !== undefined && isTechnical(column.name);
-    return { header, width: Math.max(width, header.length + FILTER_WIDTH), style: { numFmt }, hidden };
+  sheet.columns = columns.map(({ name, type, heading }) => {
+    const { width, numFmt } = CELL_STYLES[type];
+    const header = heading ?? name;
+    const hidden = heading !== undefined && isTechnical(name);
+    return { header, width: Math.max(width, header.length + 4), style: { numFmt }, hidden };
   });
-  for (const [index, { name }] of columns.entries())
-    if (look?.editable.has(name)) sheet.getRow(1).getCell(index + 1).style = EDITABLE;
+  for (const [index, { isEditable }] of columns.entries())
+    if (isEditable === true) sheet.getRow(1).getCell(index + 1).style = EDITABLE;
   return sheet;
 }
 
-/** A heading has a button to filter by beside it. */
-const FILTER_WIDTH = 4;
-
-const EDITABLE = {
-  font: { bold: true },
-  fill: { type: 'pattern', pattern: 'solid', fgColor: { argb: 'FFD8EFE4' } },
-} as const;
+const EDITABLE = { font: { bold: true, color: { argb: 'FF0B6B47' } } };
 
 const NUMBER = { width: 14, numFmt: 'General' };
 const TEXT = { width: 24, numFmt: '@' };

@@ -33,5 +33,5 @@ test('a change tells who has pushed it; one of others, when the service got it',
   const record = await textOf('/records/clients/17', 'en');
   expect(record).toContain('In the service, between 1 Mar 2026, 11:00 and 1 Mar 2026, 12:00');
   expect(record).toContain('In the service, before 1 Mar 2026, 12:00; start unknown');
-  expect(await textOf('/records/clients/17', 'fr')).toContain('par l’entrée 1 (Anna &amp; Co)');
+  expect(await textOf('/records/clients/17', 'fr')).toContain('par l’envoi 1 (Anna &amp; Co)');
 });

@@ -86,11 +86,10 @@ test('a workbook for people has labels to filter by, marks what can be edited, a
   const path = join(tempFolder(), 'clients.xlsx');
   const columns = [
     { name: 'id', type: 'integer' },
-    { name: 'phone', type: 'text' },
-    { name: '_version', type: 'text' },
+    { name: 'phone', type: 'text', heading: 'Téléphone', isEditable: true },
+    { name: '_version', type: 'text', heading: '_version' },
   ] as const;
-  const look = { headings: new Map([['phone', 'Téléphone']]), editable: new Set(['phone']) };
-  const source = { name: 'bi_clients', columns, batches: batchOf([[7, '1', 'v']]), dictionary: [], look };
+  const source = { name: 'bi_clients', columns, batches: batchOf([[7, '1', 'v']]), dictionary: [] };
   await exportFile(source, path, { ...HOW, signal: new AbortController().signal });
 
   const [sheet] = (await bookOf(path)).worksheets;

@@ -146,7 +146,7 @@ test('a person reads in their own language, and with the name of the record', as
   await hooks.deliver();
   expect(server.letters).toMatchObject([
     {
-      subject: 'L’entrée 1 est mise de côté\u00a0: modification (client 999999)',
+      subject: 'À vérifier\u00a0: modification (client 999999), envoi 1',
       text: expect.stringContaining(
         'Il s’agit de\u00a0: Zoé.\nhttps://bms.garage.example/outbox/1',
       ) as string,

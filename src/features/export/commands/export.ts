@@ -43,7 +43,7 @@ export function exportCommand(context: CommandContext): Command {
     .option('--columns <list>', 'only these columns, in this order, e.g. id,name')
     .option('--ids <list>', 'only these records, e.g. 1,5-9')
     .option('--out <file>', 'write this file, which appears whole (default: stdout; - is stdout as CSV)')
-    .option('--full', 'in a workbook, all columns by their names: amounts once more as texts and integers')
+    .option('--full', 'in a workbook, all columns by their names')
     .option('--raw', 'no column _version, and in CSV no apostrophe before texts that look like formulas')
     .action(async (what: string, given: Options) => {
       const options = withoutDash(given);

@@ -25,7 +25,7 @@ export function addExportsPage(app: Server, dashboard: Dashboard): void {
     const views = (await readViewNames(session)).filter((view) => !ofKinds.has(view));
     const shown = views.filter((name) => view === undefined || name === view);
     const title = t('Export');
-    const about = t('To correct records: export a kind as a workbook, edit it, and upload it under Plans.');
+    const about = t('To correct records: export a kind as a workbook, edit it, upload it under Corrections.');
     const content = html`${pageTitle(title, about)}
     ${panel({ id: 'kinds', title: t('Kinds'), isLive: false }, fileTable(t('Kinds'), listed, reader, labelledKind))}
     ${panel({ id: 'reports', title: t('Reports'), isLive: false }, reportTable(await readViewNames(session), reader))}

@@ -50,7 +50,7 @@ const ENDINGS = [
 ] as const;
 
 const APPLY: MessageKey =
-  '{updates, plural, =0 {} one {# record will be changed. } other {# records will be changed. }}{creates, plural, =0 {} one {# record will be created. } other {# records will be created. }}Continue?';
+  '{updates, plural, =0 {} one {# record will be changed. } other {# records will be changed. }}{creates, plural, =0 {} one {# record will be created, which no undo takes back. } other {# records will be created, which no undo takes back. }}Continue?';
 
 type Decision = 'Approve' | 'Reject' | 'Withdraw' | 'Apply' | 'Undo';
 

@@ -21,8 +21,8 @@ import { addPage, type Dashboard } from '../../../dashboard/parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from '../../../dashboard/parts/paging.ts';
 import { planBadge, planButtons } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
-import type { MessageKey, Translator } from '../../../lib/text/translator.ts';
-import { ellipsize, labelledField, labelledKind, valueAsText } from '../../../dashboard/parts/values.ts';
+import type { MessageKey } from '../../../lib/text/translator.ts';
+import { ellipsize, labelledField, labelledKind, shownText } from '../../../dashboard/parts/values.ts';
 
 export function addPlanPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds, plans } = dashboard;
@@ -113,7 +113,7 @@ function rowTable(
   rows: readonly ShownRow[],
   kind: string,
   nameOf: (id: string | null) => string,
-  translator: Translator,
+  translator: Reader,
 ): Html {
   const { t } = translator;
   const lines = rows.map((row) => {
@@ -121,18 +121,18 @@ function rowTable(
     const changes = cells.map(
       (cell) =>
         html`<p>
-          ${labelledField(translator, kind, cell.field)}:
-          <del>${ellipsize(valueAsText(cell.old), LONGEST_VALUE)}</del> →
-          <ins>${ellipsize(valueAsText(cell.new), LONGEST_VALUE)}</ins>
+          ${t('{name}:', { name: labelledField(translator, kind, cell.field) })}
+          <del>${ellipsize(shownText(translator, kind, cell.field, cell.old), LONGEST_VALUE)}</del> →
+          <ins>${ellipsize(shownText(translator, kind, cell.field, cell.new), LONGEST_VALUE)}</ins>
         </p>`,
     );
     const record =
       operation === 'create' && recordId === null
         ? t('a new record')
-        : recordLink(translator, kind, recordId);
+        : recordLink(translator, kind, recordId, nameOf(recordId));
     return html`<tr id="row-${position}">
       <th scope="row">${position}</th>
-      <td class="early">${record} <span class="name" translate="no">${nameOf(recordId)}</span></td>
+      <td class="early">${record}</td>
       <td>
         ${changes}
         ${refusal === null ? null : html`<p>${badge(translator, 'refused')} ${markEnglish(translator, refusal)}</p>`}

@@ -34,8 +34,8 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
     const none = emptyNote(t('None yet.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
     ${pageLinks(reader, PATH, query, rest)}`;
-    const title = t('Plans');
-    const content = html`${pageTitle(title, t('Corrections from spreadsheets, newest first'))}
+    const title = t('Corrections');
+    const content = html`${pageTitle(title, t('From spreadsheets, newest first'))}
     ${user !== null && isRoleAllowed(user.role, 'operator') ? uploadForm(dashboard, reader) : null}
     ${listPanel('plans', title, query.before === undefined, list)}`;
     return { title, content };
@@ -147,5 +147,5 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
     </tr>`;
   });
   const headings = [t('plan'), t('kind'), t('from'), t('Made by'), t('Decided by')];
-  return dataTable(t('Plans'), headings, rows, 'cards');
+  return dataTable(t('Corrections'), headings, rows, 'cards');
 }

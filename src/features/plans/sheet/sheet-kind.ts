@@ -23,15 +23,16 @@ export function kindOfSheet(
 }
 
 /**
- * The only kind whose name or label stands in a name as words, as in `bi_clients (2026-11).csv` or `Catégories.xlsx`; the longest of
- * those that contain others.
+ * The only kind whose name or label stands in a name as words, as in `bi_clients (2026-11).csv`; the longest of those that contain
+ * others.
  */
 function kindInName(kinds: readonly string[], name: string | undefined): string | undefined {
-  const found = kinds.flatMap((kind) => {
+  const inName = wordsOf(name ?? '');
+  const all = kinds.flatMap((kind) => {
     const labels = LANGUAGES.map((language) => kindLabel(translatorFor(language), kind));
-    const words = [kind, ...labels].map(wordsOf).filter((words) => wordsOf(name ?? '').includes(words));
-    return words.map((words) => ({ kind, words }));
+    return [kind, ...labels].map((label) => ({ kind, words: wordsOf(label) }));
   });
+  const found = all.filter(({ words }) => inName.includes(words));
   const longest = found.filter(
     ({ words }) => !found.some((other) => other.words !== words && other.words.includes(words)),
   );

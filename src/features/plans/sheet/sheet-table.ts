@@ -101,15 +101,10 @@ function columnsOf(position: number, cells: SheetCells): readonly string[] {
   const columns = Array.from({ length: count }, (_, index) => names.get(index) ?? '');
   if (columns.some((name) => name.length > LONGEST_NAME))
     throw sheetTooLarge(`${LONGEST_NAME} letters in a name`);
-  refuseRepeatedNames(columns);
-  if (position !== 1 || count === 0) throw columnsUnnamed();
-  return columns;
-}
-
-/** @throws {UsageError} `usage.sheet` where two columns have one name. */
-export function refuseRepeatedNames(columns: readonly string[]): void {
   const [twice] = findRepeated(columns);
   if (twice !== undefined) throw unreadableSheet(`Two columns are named ${twice}.`, undefined, NAME_ALL);
+  if (position !== 1 || count === 0) throw columnsUnnamed();
+  return columns;
 }
 
 /** The texts that stand in more than one row; rows without one are not compared. */

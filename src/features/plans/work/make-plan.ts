@@ -29,13 +29,7 @@ import {
 import { judgeThenStore, ROWS_A_SLICE } from './judge-then-store.ts';
 import { matchedFields, matchRows } from './match-rows.ts';
 import { kindOfSheet } from '../sheet/sheet-kind.ts';
-import {
-  columnsUnnamed,
-  findRepeated,
-  refuseRepeatedNames,
-  type Sheet,
-  type SheetCells,
-} from '../sheet/sheet-table.ts';
+import { columnsUnnamed, findRepeated, type Sheet, type SheetCells } from '../sheet/sheet-table.ts';
 
 export interface Spreadsheet {
   readonly kinds: readonly Kind[];
@@ -150,10 +144,8 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
   const closest = candidates.filter((candidate) => sharedBy(candidate) === most);
   const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
-  if (best !== undefined && others.length === 0) {
-    refuseRepeatedNames(best.sheet.columns);
-    return best;
-  }
+  if (best !== undefined && findRepeated(best.sheet.columns).size > 0) throw columnsUnnamed();
+  if (best !== undefined && others.length === 0) return best;
   const message =
     named === undefined
       ? 'The columns fit more than one record kind.'

@@ -58,13 +58,13 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
 
     const shown = await page('/plans/1', 'Ada');
     expect(shown).toMatch(
-      /\/records\/clients\/1" title="clients 1">client 1<.*C-1 · Old 1.*<del>Old 1<\/del> → <ins>&lt;b&gt;New 1/,
+      /\/records\/clients\/1" title="clients 1"[^>]*>C-1 · Old 1<.*client 1<.*<del>Old 1<\/del> → <ins>&lt;b&gt;New 1/,
     );
     expect(shown).toMatch(/Row 3: .*record 999 is &lt;gone&gt;/);
     expect(await formsOn('/plans/1', 'Ada')).toEqual(['/plans/1/withdraw']);
     expect(await page('/', 'Ada')).not.toContain('Plan 1 waits for approval');
     expect(await page('/', 'Marie')).toMatch(/Plan 1 waits for approval.*Ada wants to change 1 record of/);
-    expect(await page('/', 'Marie', { 'accept-language': 'fr' })).toContain('Le plan 1 attend');
+    expect(await page('/', 'Marie', { 'accept-language': 'fr' })).toContain('La correction 1 attend');
 
     expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/approve', '/plans/1/reject']);
     const approved = await send('/plans/1/approve', 'Marie', '/plans/1');
@@ -162,7 +162,7 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
         values (1, 9, 'create', ${cells('null', 'New')})`),
     );
     expect(await page('/plans/1', 'Ada')).toContain(
-      '2 records will be changed. 1 record will be created. Continue?',
+      '2 records will be changed. 1 record will be created, which no undo takes back. Continue?',
     );
     expect(await page('/', 'Marie')).not.toContain('waits for approval');
   });

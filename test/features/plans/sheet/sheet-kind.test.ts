@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { kindLabel } from '../../../../src/catalog/descriptions.ts';
+import { translatorFor } from '../../../../src/lib/text/translator.ts';
 import { kindOfSheet } from '../../../../src/features/plans/sheet/sheet-kind.ts';
 
 const KINDS = ['clients', 'products', 'categories', 'purchases', 'purchases_products', 'purchase_products'];
+
+const french = (kind: string): string => kindLabel(translatorFor('fr'), kind);
 
 test.each([
   ['clients.csv', undefined, undefined, 'clients'],
@@ -12,9 +16,9 @@ test.each([
   ['corrections.xlsx', 'products', undefined, 'products'],
   ['prices.csv', undefined, 'products', 'products'],
   ['clients.xlsx', 'Sheet1', 'clients', 'clients'],
-  ['Produits (novembre).xlsx', undefined, undefined, 'products'],
-  ['cate\u0301gories.csv', 'Feuil1', undefined, 'categories'],
-  ["Lignes d'achat.csv", undefined, undefined, 'purchase_products'],
+  [`${french('products')} (11).xlsx`, undefined, undefined, 'products'],
+  [`${french('categories').normalize('NFD')}.csv`, 'Sheet1', undefined, 'categories'],
+  [`${french('purchase_products').toUpperCase()}.csv`, undefined, undefined, 'purchase_products'],
   ['purchase lines.csv', undefined, undefined, 'purchase_products'],
   ['clientele.csv', undefined, undefined, undefined],
   ['clients and products.csv', undefined, undefined, undefined],
