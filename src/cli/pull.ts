@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { pullOnce, type PullSummary } from '../app/pull.ts';
+import { disappearances } from '../checks/status-document.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import { isServiceWide } from '../catalog/fault-reasons.ts';
 import { describeOutcome, outcomeLabel } from '../words/outcome-texts.ts';
 import { ROW_COUNTS } from '../store/runs/run-store.ts';
 import { countMissing } from '../store/records/deletion-store.ts';
 import { disappearedTexts } from './decisions/deletions.ts';
+import { documentOf } from '../lib/json/document.ts';
 import { sentence } from '../lib/text/text.ts';
 import { createCommand, exitCodeOfPull, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { textTable, type Printed } from './parts/io.ts';
@@ -25,7 +27,8 @@ export function pullCommand(context: CommandContext): Command {
         const logger = await context.logger(config, display.stderr);
         return pullOnce(config, { kinds, acceptNewSource, logger, onProgress, signal });
       });
-      context.printResult(options, report, pullTexts(report, kinds));
+      const disappeared = documentOf(disappearances.shape.deletions, report.disappeared);
+      context.printResult(options, { ...report, disappeared }, pullTexts(report, kinds));
       context.exit(exitCodeOfPull(report));
     });
 }

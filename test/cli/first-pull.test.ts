@@ -7,6 +7,8 @@ import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { ONLY_PROGRESS, document, kindIn, run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
 /** A list of many pages, which one reading does not certify. */
 async function longList() {
   const sandbox = await startSandbox({ size: 2_400 });
@@ -113,7 +115,9 @@ test('a pull and status show what disappeared and is not proven yet, with its id
     expect(
       document(await run([command, ...(command === 'pull' ? ['clients'] : []), '--json'], env)),
     ).toMatchObject({
-      disappeared: [{ kind: 'clients', state: 'suspected', records: 2 }],
+      disappeared: [
+        { kind: 'clients', state: 'suspected', records: 2, since: expect.stringMatching(INSTANT) as string },
+      ],
     });
   expect(document(await run(['deletions', '--json'], env))).toMatchObject({
     deletions: [],
