@@ -3,7 +3,7 @@ import { didYouMean } from '../text/nearest-name.ts';
 import { formatRfc3339 } from '../time/clock.ts';
 import { isArray, isObject, type Json, type JsonObject } from './json.ts';
 
-/** A schema without words of its own lists what it knows, and the nearest to what was typed. */
+/** A schema without words of its own names the type that it expects, or lists what it knows, and the nearest to what was typed. */
 z.config({
   customError: (issue) => {
     const { code, input } = issue;
@@ -11,6 +11,8 @@ z.config({
       const known = issue.values.map(String);
       return `expected one of ${known.join(', ')}${typeof input === 'string' ? didYouMean(input, known) : ''}`;
     }
+    if (code === 'invalid_type')
+      return `expected ${/^[aio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
     if (code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined;
     const known = Object.keys(issue.inst.shape);
     const [first = ''] = issue.keys;

@@ -43,3 +43,20 @@ test('a value that its schema does not expect is shown as it is', () => {
   const row: unknown = { state: 'nonsense', rows: 'none' };
   expect(documentOf(schema, row as { state: 'ready'; rows: [] })).toEqual(row);
 });
+
+test('a fault of a schema says what it expects, in words of ours', () => {
+  const schema = z.strictObject({
+    reason: z.string(),
+    changes: z.array(z.string()),
+    by: z.enum(['you', 'me']),
+  });
+  const faults = (input: unknown) => schema.safeParse(input).error?.issues.map(({ message }) => message);
+  expect(faults({ changes: {}, by: 'yu' })).toEqual([
+    'expected a string',
+    'expected an array',
+    'expected one of you, me; did you mean you?',
+  ]);
+  expect(faults({ reason: '', changes: [], by: 'me', also: 1 })).toEqual([
+    'unknown: also; expected reason, changes, by',
+  ]);
+});
