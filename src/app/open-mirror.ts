@@ -4,6 +4,7 @@ import { allKinds, refuseMissingExclusions, refuseUnknownFields } from '../confi
 import type { Config } from '../config/settings.ts';
 import { describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
+import { LANGUAGES } from '../lib/text/translator.ts';
 import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { readMirroredKind, readNamesSoFar } from '../store/kinds/field-store.ts';
@@ -17,6 +18,7 @@ import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
 import { KEY_COLUMN } from '../store/tables/key-column.ts';
 import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readCountedStatuses } from '../views/counted-statuses.ts';
+import { grantedRole } from '../views/reader-role.ts';
 import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
@@ -107,7 +109,9 @@ async function upgradeMirror(
     'calendar.yearBegins': String(calendar.yearBegins),
   };
   const isKept = keepsSettings || !(await isMirrorPresent(session));
-  const kept = isKept ? { reports, kept: facts } : {};
+  const stored = isKept ? null : await readMeta(session, 'language');
+  const language = LANGUAGES.find((one) => one === stored) ?? config.language;
+  const kept = { language, ...(isKept && { reports, kept: facts }) };
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), ...kept, mayMigrate });
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
   if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
@@ -130,6 +134,7 @@ export async function withKeptSettings(config: Config, warn: (text: string) => v
   const kept = isFileMissing(config.database.url) ? null : await readKeptSettings(config.database.url);
   if (kept === null) return config;
   const { kinds, includeKinds, reports, timezone } = kept;
+  const bi = { readerRole: config.bi.readerRole ?? kept.readerRole }; // Who names no role takes none its right.
   const hasOwnKinds = config.includeKinds.length > 0 || Object.keys(config.kinds).length > 0;
   const differing = [
     ...(hasOwnKinds && declaredText(config) !== declaredText({ ...config, ...kept })
@@ -147,7 +152,7 @@ export async function withKeptSettings(config: Config, warn: (text: string) => v
       `The mirror keeps other values of ${differing.join(', ')}, which count: bms-sync migrate takes over these.`,
     );
   const schedules = { ...config.schedules, timezone } as Config['schedules'];
-  return { ...config, kinds, includeKinds, reports, schedules, calendarZone: timezone };
+  return { ...config, kinds, includeKinds, reports, bi, schedules, calendarZone: timezone };
 }
 
 /** Reads the settings that a mirror keeps; null where there are none. What prevents it, the command finds by itself. */
@@ -158,7 +163,8 @@ async function readKeptSettings(url: string) {
     if (declared === null) return null;
     const timezone = (await readMeta(session, 'calendar')) ?? 'UTC';
     const kinds = JSON.parse(declared) as Pick<Config, 'kinds' | 'includeKinds'>;
-    return { ...kinds, reports: await readCountedStatuses(session), timezone };
+    const readerRole = await grantedRole(session);
+    return { ...kinds, reports: await readCountedStatuses(session), timezone, readerRole };
   } catch (error) {
     if (error instanceof SyncError) return null;
     throw error;

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { sandbox } from '../pull/support.ts';
 import { FRESH_DATABASES } from '../support/fresh-databases.ts';
 import { document, run, type Env } from '../support/command-line.ts';
+import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
 
 test.each(FRESH_DATABASES.slice(0, 1))(
   'every command answers by the settings that the mirror keeps, and names its own that differ, on %s',
@@ -47,3 +48,30 @@ test.each(FRESH_DATABASES.slice(0, 1))(
     expect(wanted).toEqual(['reports.owed']);
   },
 );
+
+test('a command without bi.readerRole and language takes no right from the role, and translates no comment', async () => {
+  const service = await sandbox({ size: 8 });
+  const bare = { DATABASE_URL: await freshDatabaseUrl() };
+  const pulling = { ...bare, BMS_BASE_URL: service.url, BMS_TOKEN: service.token };
+  const role = await freshRole(bare.DATABASE_URL);
+  const client = await bystander(bare.DATABASE_URL);
+  const standing = async () =>
+    (
+      await client.query(
+        `select has_table_privilege($1, 'bi_clients', 'select') as reads, obj_description('bi_clients'::regclass) as comment`,
+        [role.name],
+      )
+    ).rows;
+  expect(await run(['pull'], pulling)).toMatchObject({ code: 0 });
+  const chosen = { ...bare, BMS__BI__READER_ROLE: role.name, BMS__LANGUAGE: 'fr' };
+  expect(await run(['migrate'], chosen)).toMatchObject({ code: 0 });
+  const granted = [{ reads: true, comment: expect.stringMatching(/^Clients\u00a0: /) as unknown }];
+  expect(await standing()).toEqual(granted);
+
+  expect(await run(['pull', 'clients'], pulling)).toMatchObject({ code: 0 });
+  expect(await run(['status'], bare)).toMatchObject({ code: 0 });
+  expect(await standing()).toEqual(granted);
+
+  expect(await run(['migrate'], bare)).toMatchObject({ code: 0 });
+  expect(await standing()).toEqual([{ reads: false, comment: 'Clients: persons and businesses.' }]);
+});
