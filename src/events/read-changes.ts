@@ -5,7 +5,9 @@ import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
 import { entryOf, keysOf } from '../store/outbox/outbox-store.ts';
 import { CHANGES } from '../store/tables/change-tables.ts';
-import { countUpTo, readNumber, select, type RowOf } from '../db/rows/rows.ts';
+import { countUpTo, omitColumns, readNumber, select, type RowOf } from '../db/rows/rows.ts';
+
+const EVENT = omitColumns(CHANGES, 'recordNumber');
 
 /**
  * One event of the table `changes`. `seq` is the reader's cursor: a reader that has read up to n never gets an event ≤ n afterwards.
@@ -14,7 +16,7 @@ import { countUpTo, readNumber, select, type RowOf } from '../db/rows/rows.ts';
  * and `after` are the record as JSON text, numbers as received; null = it was not there. `fields` is `{name: [old, new]}`, and
  * `origin` is `service`, or `outbox:<id>` for changes written by bms-sync itself.
  */
-export type RecordedChange = RowOf<typeof CHANGES>;
+export type RecordedChange = RowOf<typeof EVENT>;
 
 /** An event with the key under which the caller of its entry pushed; null if it has none, or the record was forgotten. */
 export type KeyedChange = RecordedChange & { readonly key: string | null };
@@ -32,7 +34,7 @@ export async function readChanges(
   { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit }: ChangeRange & { readonly limit: number },
 ): Promise<KeyedChange[]> {
   const range = sql`seq > ${after} and seq <= ${upTo}${kindFilter(kind)}`;
-  return withKeys(db, await select(db, CHANGES, sql`where ${range} order by seq limit ${limit}`));
+  return withKeys(db, await select(db, EVENT, sql`where ${range} order by seq limit ${limit}`));
 }
 
 async function withKeys(db: Queryable, changes: readonly RecordedChange[]): Promise<KeyedChange[]> {
@@ -59,7 +61,7 @@ export async function* streamChanges(
 /** Reads the events with these numbers; one that was removed is left out. */
 export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<KeyedChange[]> {
   if (seqs.length === 0) return [];
-  return withKeys(db, await select(db, CHANGES, sql`where seq in (${sqlList(seqs)})`));
+  return withKeys(db, await select(db, EVENT, sql`where seq in (${sqlList(seqs)})`));
 }
 
 /** Counts the events of a kind, or of one record of it, after a `seq`. */
@@ -86,7 +88,7 @@ const RECENT_EVENTS = 2_000;
 export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Promise<RecordedChange[]> {
   const { before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
   const read = (condition: SQL): Promise<RecordedChange[]> =>
-    select(db, CHANGES, sql`where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
+    select(db, EVENT, sql`where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
   if (kind === undefined) return read(sql`1 = 1`);
   const latest = sql`select min(seq) from (
     select seq from changes where seq < ${before} order by seq desc limit ${RECENT_EVENTS}) near`;

@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { optionalBigint, optionalTimestamp, textColumn } from '../db/rows/engine-column.ts';
-import { readRows } from '../db/rows/rows.ts';
+import { orNull, readRows } from '../db/rows/rows.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { inChunks, sqlList } from '../db/session/sql-text.ts';
 
@@ -23,13 +22,13 @@ export function describeAbsent(row: MirrorRow | null | undefined, record: string
     : `the mirror holds ${record} as deleted`;
 }
 
-const MIRROR_ROW = [
-  textColumn('id'),
-  textColumn('raw'),
-  optionalTimestamp('deleted_at'),
-  optionalBigint('listed'),
-  optionalBigint('suppressed'),
-];
+const MIRROR_ROW = {
+  id: String,
+  raw: String,
+  deletedAt: orNull(String),
+  listed: orNull(Number),
+  suppressed: orNull(Number),
+};
 
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
 export async function readOwnRows(db: Queryable, kind: string, ids: readonly string[]) {

@@ -5,7 +5,6 @@ import { parseObject, type JsonObject } from '../lib/json/json.ts';
 import { END_OF_DAY, readClockTime } from '../lib/time/clock.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Queryable, Row, Values } from '../db/session/session.ts';
-import { optionalTimestamp, textColumn, timestampColumn } from '../db/rows/engine-column.ts';
 import { KIND_STATE } from '../store/tables/engine-tables.ts';
 import {
   OWN_COLUMNS,
@@ -14,7 +13,7 @@ import {
   writtenColumns,
   type NestedTable,
 } from '../store/tables/kind-table.ts';
-import { pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
+import { orNull, pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../db/rows/slices.ts';
 
@@ -24,7 +23,7 @@ export type KnownPast = Awaited<ReturnType<typeof readKnownPast>>;
 export async function readKnownPast(db: Queryable, kind: string, instant: string) {
   const seen = sql`select _first_seen_at from ${sql.identifier(kind)} where _first_seen_at <= ${instant} limit 1`;
   const first = sql`select coalesce((${seen}), (select min(_first_seen_at) from ${sql.identifier(kind)}))`;
-  const state = await selectOne(db, pickColumns(KIND_STATE, 'baseline_at'), sql`where kind = ${kind}`);
+  const state = await selectOne(db, pickColumns(KIND_STATE, 'baselineAt'), sql`where kind = ${kind}`);
   return {
     /** When the first record of the kind was read, or another one before the instant; null = none was. */
     firstSeenAt: (await readTexts(db, first))[0] ?? null,
@@ -47,12 +46,12 @@ export interface PastRows {
   readonly ids?: readonly string[] | undefined;
 }
 
-const PAST_RECORD = [
-  textColumn('id'),
-  textColumn('record'),
-  timestampColumn('first_seen_at'),
-  optionalTimestamp('changed_at'),
-];
+const PAST_RECORD = {
+  id: String,
+  record: String,
+  firstSeenAt: String,
+  changedAt: orNull(String),
+};
 
 const RECORDS_A_QUERY = 1_000;
 

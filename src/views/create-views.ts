@@ -4,7 +4,6 @@ import { translatorFor, type Translations, type Language } from '../lib/text/tra
 import { MirrorError } from '../db/session/errors.ts';
 import type { Transaction } from '../db/session/session.ts';
 import { TABLES_SCHEMA, identifier, qualifiedName, literal, sqlList } from '../db/session/sql-text.ts';
-import { textColumn } from '../db/rows/engine-column.ts';
 import { hasRow, insertRows, readRows, readTexts } from '../db/rows/rows.ts';
 import type { FieldType } from '../catalog/kind.ts';
 import type { FieldDescription } from '../catalog/descriptions.ts';
@@ -66,7 +65,7 @@ async function presentColumns(tx: Transaction, view: string): Promise<ReadonlyMa
   const attributes = sql`
     select attname as name, 'null::' || format_type(atttypid, atttypmod) as nothing from pg_attribute
     where attrelid = to_regclass(${qualifiedName(view)}) and attnum > 0 order by attnum`;
-  const rows = await readRows(tx, [textColumn('name'), textColumn('nothing')], attributes);
+  const rows = await readRows(tx, { name: String, nothing: String }, attributes);
   return new Map(rows.map((row) => [row.name, row.nothing]));
 }
 
@@ -117,9 +116,7 @@ export async function writeDictionary(tx: Transaction, views: readonly View[], e
   const described = views.filter((view) => view.isInner !== true);
   const names = sqlList(described.map((view) => view.name));
   for (const table of [DICTIONARY, RELATIONS])
-    await tx.query(
-      sql`delete from ${sql.identifier(table.name)}${extent === 'all' ? sql`` : sql` where view in (${names})`}`,
-    );
+    await tx.query(sql`delete from ${table}${extent === 'all' ? sql`` : sql` where view in (${names})`}`);
   const columns = described.flatMap((view) => view.columns.map((column) => ({ view: view.name, ...column })));
   const places = new Map<string, readonly string[]>();
   for (const { name } of described) places.set(name, [...(await presentColumns(tx, name)).keys()]);

@@ -1,6 +1,5 @@
 import type { Kind, ListedKind } from '../catalog/kind.ts';
 import { describeKindName } from '../catalog/descriptions.ts';
-import { RECORD_NUMBER } from '../db/rows/engine-column.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { translateAll, type MessageKey } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
@@ -25,7 +24,7 @@ const tableView = (
 export const CHANGES_VIEW = tableView(
   'changes',
   'Changes of records, one row each, in the order in which they were found.',
-  { record_id: RECORD_NUMBER, day: dayOfInstant('changes.observed_at') },
+  { record_id: 'record_number', day: dayOfInstant('changes.observed_at') },
 );
 
 /** The open issues, each with the value as sent; drift; fields. */
@@ -33,7 +32,7 @@ export const FINDING_VIEWS: readonly View[] = [
   tableView(
     'issues',
     'Values and records that do not match the expected type, one row each, while the issue is open.',
-    { record_id: RECORD_NUMBER, sent: 'detail', since: 'first_seen_at' },
+    { record_id: 'record_number', sent: 'detail', since: 'first_seen_at' },
     ' where closed_at is null',
   ),
   tableView('drift', 'Changes in the answers of the service, one row each.'),

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Transaction, Session } from '../db/session/session.ts';
 import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../db/session/sql-text.ts';
-import { integerColumn, textColumn } from '../db/rows/engine-column.ts';
 import { readRow } from '../db/rows/rows.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -220,11 +219,7 @@ async function createTablesSchema(tx: Transaction): Promise<void> {
   const setting = sql`
     select setting as path, source, current_database() as database, ${TABLES_SCHEMA} = any(current_schemas(false)) as has
     from pg_settings where name = 'search_path'`;
-  const row = await readRow(
-    tx,
-    [textColumn('path'), textColumn('source'), textColumn('database'), integerColumn('has')],
-    setting,
-  );
+  const row = await readRow(tx, { path: String, source: String, database: String, has: Number }, setting);
   await tx.execute(`set local search_path to ${SEARCH_PATH}`);
   if (row === null || row.has === 1 || row.source === 'client') return; // The connection's address may set it, too.
   const { path, database } = row;

@@ -9,7 +9,7 @@ import { inSlices } from '../db/rows/slices.ts';
 import { OUTBOX } from '../store/tables/outbox-tables.ts';
 import { OPEN_STATES } from '../store/outbox/outbox-store.ts';
 
-const ENTRY = pickColumns(OUTBOX, 'id', 'kind', 'payload', 'natural_key');
+const ENTRY = pickColumns(OUTBOX, 'id', 'kind', 'payload', 'naturalKey');
 const ENTRIES_AT_ONCE = 1_000;
 
 /** Computes the natural keys of open and done creates anew: another release may have spelled them otherwise. */

@@ -3,7 +3,6 @@ import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Transaction } from '../db/session/session.ts';
 import { VIEWS_SCHEMA, identifier, qualifiedName } from '../db/session/sql-text.ts';
-import { integerColumn, textColumn } from '../db/rows/engine-column.ts';
 import { hasRow, readRows, readTexts } from '../db/rows/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */
@@ -60,11 +59,7 @@ export async function rightsOf(db: Queryable, role: string) {
     where relkind in ('r', 'v') and relnamespace = 'bms_sync'::regnamespace
       or relkind = 'v' and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')
     order by relname`;
-  const rows = await readRows(
-    db,
-    [textColumn('name'), textColumn('kind'), integerColumn('reads'), integerColumn('writes')],
-    relations,
-  );
+  const rows = await readRows(db, { name: String, kind: String, reads: Number, writes: Number }, relations);
   const names = (isMeant: (row: (typeof rows)[number]) => boolean): string[] =>
     rows.filter(isMeant).map((row) => row.name);
   return {

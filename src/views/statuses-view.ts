@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
-import { integerColumn, optionalText, textColumn } from '../db/rows/engine-column.ts';
-import { readRows, readTexts } from '../db/rows/rows.ts';
+import { orNull, readRows, readTexts } from '../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../db/session/session.ts';
 import { identifier, literal } from '../db/session/sql-text.ts';
 import { translateAll } from '../lib/text/translator.ts';
@@ -28,7 +27,7 @@ export const hasStatus = ({ fields }: Kind): boolean => fields.some((field) => f
 export const readStatuses = (db: Queryable) =>
   readRows(
     db,
-    [textColumn('kind'), textColumn('status'), integerColumn('records'), optionalText('counts_as')],
+    { kind: String, status: String, records: Number, countsAs: orNull(String) },
     sql`select * from bi_statuses order by kind, status`,
   );
 

@@ -10,7 +10,6 @@ import {
   literal,
   qualifiedName,
 } from '../db/session/sql-text.ts';
-import { textColumn } from '../db/rows/engine-column.ts';
 import { END_OF_DAY } from '../lib/time/clock.ts';
 import { translateAll } from '../lib/text/translator.ts';
 import { FIELDS } from '../store/tables/engine-tables.ts';
@@ -153,7 +152,7 @@ export async function namesOfViews(db: DialectReader, kinds: readonly Kind[]): P
 /** Reads an open database whose kind is known. */
 type DialectReader = Queryable & Pick<Session, 'dialect'>;
 
-const DECLARED = [textColumn('name'), textColumn('type')];
+const DECLARED = { name: String, type: String };
 
 /** A column of a view, with its declared type in lower case; SQLite knows no type of an expression (`''`). */
 export type DeclaredColumn = RowOf<typeof DECLARED>;

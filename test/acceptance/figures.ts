@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm';
+import { getTableName, sql } from 'drizzle-orm';
 import {
   CHANGES,
   DELETIONS,
@@ -46,7 +46,7 @@ const TABLES = [
   LINKS,
   WRITE_BLOCKS,
   WORKERS,
-].map(({ name }) => name);
+].map((table) => getTableName(table));
 
 /** Taken once a minute. */
 export interface Sample {

@@ -4,9 +4,9 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { sql } from 'drizzle-orm';
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { describe, expect, test } from 'vitest';
 import * as changeTables from '../../src/store/tables/change-tables.ts';
-import { RECORD_NUMBER, type EngineTable, type EngineType } from '../../src/db/rows/engine-column.ts';
 import * as engineTables from '../../src/store/tables/engine-tables.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
@@ -15,7 +15,9 @@ import { tempSession } from './temp-mirror.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const TABLES: readonly EngineTable[] = [...Object.values(engineTables), ...Object.values(changeTables)];
+const TABLES = Object.values<SQLiteTable>({ ...engineTables, ...changeTables }).map((table) =>
+  getTableConfig(table),
+);
 
 interface ColumnFacts {
   readonly name: unknown;
@@ -27,7 +29,7 @@ interface Dialect {
   /** What drizzle-kit calls it. */
   readonly kit: string;
   readonly open: () => Promise<Session>;
-  readonly declared: Readonly<Record<EngineType, RegExp>>;
+  readonly declared: Readonly<Record<string, RegExp>>;
   readonly columns: (session: Session, table: string) => Promise<ColumnFacts[]>;
   readonly key: (session: Session, table: string) => Promise<unknown[]>;
 }
@@ -39,8 +41,8 @@ const sqlite: Dialect = {
     serial: /^integer$/i,
     text: /^text$/i,
     integer: /^integer$/i,
-    bigint: /^BIGINT$/,
-    timestamp: /^TIMESTAMP$/,
+    BIGINT: /^BIGINT$/,
+    TIMESTAMP: /^TIMESTAMP$/,
   },
   columns: async (session, table) =>
     (
@@ -61,8 +63,8 @@ const postgres: Dialect = {
     serial: /^bigint$/,
     text: /^text$/,
     integer: /^integer$/,
-    bigint: /^bigint$/,
-    timestamp: /^timestamp\(3\) with time zone$/,
+    BIGINT: /^bigint$/,
+    TIMESTAMP: /^timestamp\(3\) with time zone$/,
   },
   columns: async (session, table) =>
     (
@@ -119,14 +121,17 @@ describe.each([
     });
     for (const table of TABLES) {
       const columns = await dialect.columns(session, table.name);
-      if (table.isNumbered) expect(columns.pop()?.name).toBe(RECORD_NUMBER);
       expect(columns.map((column) => [column.name, column.required])).toEqual(
         table.columns.map((column) => [column.name, column.notNull]),
       );
+      const key = table.primaryKeys.flatMap(({ columns }) => columns);
       for (const [index, { type }] of columns.entries()) {
-        expect(type).toMatch(dialect.declared[table.columns[index]?.type ?? 'text']);
+        const column = table.columns[index];
+        const isSerial = column?.primary === true && column.dataType === 'number';
+        expect(type).toMatch(dialect.declared[isSerial ? 'serial' : (column?.getSQLType() ?? '')] ?? /^$/);
+        if (column?.primary === true) key.push(column as (typeof key)[number]);
       }
-      expect(await dialect.key(session, table.name)).toEqual(table.primaryKey);
+      expect(await dialect.key(session, table.name)).toEqual(key.map(({ name }) => name));
     }
   });
 

@@ -6,7 +6,6 @@ import type { normalizeKey } from '../../src/diff/normalize-spelling.ts';
 import type { withBlanks } from '../../src/diff/shown-value.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { locateReader } from '../../src/events/follow-changes.ts';
-import { textColumn, timestampColumn } from '../../src/db/rows/engine-column.ts';
 import { readRows } from '../../src/db/rows/rows.ts';
 import type { hasFailed } from '../../src/outbound/send/grade.ts';
 import type { uncertifiedMs } from '../../src/outbound/send/decide-settlement.ts';
@@ -173,7 +172,7 @@ export const MORE_PLANTED_BUGS: readonly {
       answeredCreates: () => (db, kind, from, to) =>
         readRows(
           db,
-          [textColumn('record_id'), timestampColumn('linked_at')],
+          { recordId: String, linkedAt: String },
           sql`select record_id, linked_at from links
               where kind = ${kind} and linked_at >= ${from} and linked_at < ${to}`,
         ),

@@ -5,7 +5,6 @@ import { countLiveRows, countSingleRows } from '../../store/kinds/status-store.t
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { MirrorContext } from '../../db/mirror-context.ts';
 import type { Session } from '../../db/session/session.ts';
-import { integerColumn, textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 
 const HOURS = 48;
@@ -74,7 +73,7 @@ const HOUR = {
   postgres: sql`to_char(observed_at at time zone 'UTC', 'YYYY-MM-DD HH24')`,
 };
 
-const HOUR_COLUMNS = [textColumn('kind'), textColumn('hour'), integerColumn('events')] as const;
+const HOUR_COLUMNS = { kind: String, hour: String, events: Number } as const;
 
 async function readHours(session: Session, now: Date): Promise<ReadonlyMap<string, readonly number[]>> {
   const present = Math.floor(now.getTime() / HOUR_MS);

@@ -1,79 +1,102 @@
-import { sql, type SQL } from 'drizzle-orm';
+import {
+  Table,
+  getTableColumns,
+  getTableName,
+  is,
+  sql,
+  type Column,
+  type GetColumnData,
+  type SQL,
+} from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
 import { identifier, inChunks, joinWithCommas, sqlList } from '../session/sql-text.ts';
-import type { EngineColumn } from './engine-column.ts';
 
-/** Some or all columns of a table. */
-export interface Columns<Column extends EngineColumn> {
-  readonly name: string;
-  readonly columns: readonly Column[];
-}
+/** Reads a value that is not null as a statement returns it. */
+type Reader<Value extends SqlValue> = (value: string | number) => Value;
 
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : Name;
+/** Columns of a table, or those of any statement: `{ kind: String, openIssues: Number }`. */
+type Columns = Readonly<Record<string, Column | Reader<SqlValue>>>;
 
-type Decoded<Column extends EngineColumn> = {
-  readonly [C in Column as Camel<C['name']>]: Exclude<C['value'], undefined>;
+type Decoded<From> = {
+  readonly [Name in keyof From]: From[Name] extends Column
+    ? GetColumnData<From[Name]>
+    : From[Name] extends Reader<infer Value>
+      ? Value
+      : never;
 };
 
 /** A row with these columns, under their names in camel case: `record_id text` is `recordId: string`. */
-export type RowOf<From extends Columns<EngineColumn> | readonly EngineColumn[]> = Decoded<
-  From extends { readonly columns: readonly (infer Column extends EngineColumn)[] }
-    ? Column
-    : From extends readonly (infer Column extends EngineColumn)[]
-      ? Column
-      : never
->;
+export type RowOf<From> = From extends Table ? From['$inferSelect'] : Decoded<From>;
 
-/** The columns without which a row cannot be inserted. */
-type Needed<Column extends EngineColumn> = Column extends
-  { readonly type: 'serial' } | { readonly defaultValue: string }
-  ? never
-  : null extends Column['value']
-    ? never
-    : Column;
+/** A column that can hold null. */
+export const orNull = <Value extends SqlValue>(read: Reader<Value>): Reader<Value | null> => read;
 
-type NewRow<Column extends EngineColumn> = Decoded<Needed<Column>> & Partial<Decoded<Column>>;
+/** A column of texts that are the words of a type. */
+export const wordOf =
+  <Word extends string>(): Reader<Word> =>
+  (value) =>
+    String(value) as Word;
 
-type NamedColumn<Column extends EngineColumn, Name> = Extract<Column, { readonly name: Name }>;
+type ColumnsOf<From extends Table> = From['_']['columns'];
 
 /** Some columns of a table. */
-export function pickColumns<Column extends EngineColumn, Name extends Column['name']>(
-  table: Columns<Column>,
+export function pickColumns<From extends Table, Name extends keyof ColumnsOf<From> & string>(
+  table: From,
   ...names: readonly Name[]
-): Columns<NamedColumn<Column, Name>> {
-  const isPicked = (column: Column): column is NamedColumn<Column, Name> =>
-    names.some((name) => name === column.name);
-  return { name: table.name, columns: table.columns.filter(isPicked) };
+): Pick<ColumnsOf<From>, Name> {
+  const columns = getTableColumns(table);
+  return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<ColumnsOf<From>, Name>;
 }
 
 /** All columns of a table but some. */
-export function omitColumns<Column extends EngineColumn, Name extends Column['name']>(
-  table: Columns<Column>,
+export function omitColumns<From extends Table, Name extends keyof ColumnsOf<From> & string>(
+  table: From,
   ...names: readonly Name[]
-): Columns<Exclude<Column, { readonly name: Name }>> {
-  const isRemaining = (column: Column): column is Exclude<Column, { readonly name: Name }> =>
-    names.every((name) => name !== column.name);
-  return { name: table.name, columns: table.columns.filter(isRemaining) };
+): Omit<ColumnsOf<From>, Name> {
+  const columns = Object.entries(getTableColumns(table));
+  const isOmitted = (key: string): boolean => names.some((name) => name === key);
+  return Object.fromEntries(columns.filter(([key]) => !isOmitted(key))) as Omit<ColumnsOf<From>, Name>;
 }
 
+/** All columns of a table, or some. */
+export type TableColumns = Table | Readonly<Record<string, Column>>;
+
+const columnsOf = <From extends Columns>(from: Table | From) =>
+  is(from, Table) ? getTableColumns(from) : from;
+
+const nameOf = (from: TableColumns): string => {
+  const [name = ''] = Object.values<Column>(columnsOf(from)).map((column) => getTableName(column.table));
+  return name;
+};
+
 /** Reads rows of one table. @param rest What follows `select … from …`. */
-export async function select<Column extends EngineColumn>(db: Queryable, table: Columns<Column>, rest: SQL) {
-  const names = table.columns.map((column) => identifier(column.name)).join(', ');
-  const start = sql.raw(`select ${names} from ${identifier(table.name)} `);
-  return readRows(db, table.columns, sql`${start}${rest}`);
+export const select = <From extends TableColumns>(
+  db: Queryable,
+  from: From,
+  rest: SQL,
+): Promise<RowOf<From>[]> => selectFrom(db, nameOf(from), from, rest);
+
+/** Reads rows of a table or view. */
+export async function selectFrom<From extends Table | Columns>(
+  db: Queryable,
+  name: string,
+  from: From,
+  rest: SQL,
+): Promise<RowOf<From>[]> {
+  const names = fieldsOf(from).map((field) => identifier(field.name));
+  const start = sql.raw(`select ${names.join(', ')} from ${identifier(name)} `);
+  return readRows(db, from, sql`${start}${rest}`);
 }
 
 /** Reads the first row; null if there is none. @param rest What follows `select … from …`. */
-export async function selectOne<Column extends EngineColumn>(
+export async function selectOne<From extends TableColumns>(
   db: Queryable,
-  table: Columns<Column>,
+  from: From,
   rest: SQL,
-): Promise<Decoded<Column> | null> {
-  return (await select(db, table, rest))[0] ?? null;
+): Promise<RowOf<From> | null> {
+  return (await select(db, from, rest))[0] ?? null;
 }
 
 /** Reads what belongs to many values, some hundreds a statement. @param read Gets them as the list of an `in (…)`. */
@@ -87,21 +110,21 @@ export async function readInChunks<Found>(
 }
 
 /** Runs a statement that returns these columns. */
-export async function readRows<Column extends EngineColumn>(
+export async function readRows<From extends Table | Columns>(
   db: Queryable,
-  columns: readonly Column[],
+  from: From,
   statement: SQL,
-): Promise<Decoded<Column>[]> {
-  return (await db.query(statement)).map(decoder(columns));
+): Promise<RowOf<From>[]> {
+  return (await db.query(statement)).map(decoder(from));
 }
 
 /** Runs a statement that returns one row with these columns, or none. */
-export async function readRow<Column extends EngineColumn>(
+export async function readRow<From extends Table | Columns>(
   db: Queryable,
-  columns: readonly Column[],
+  from: From,
   statement: SQL,
-): Promise<Decoded<Column> | null> {
-  return (await readRows(db, columns, statement))[0] ?? null;
+): Promise<RowOf<From> | null> {
+  return (await readRows(db, from, statement))[0] ?? null;
 }
 
 /** Runs a statement that returns one column of texts; null is left out. */
@@ -132,96 +155,85 @@ export async function hasRow(db: Queryable, statement: SQL): Promise<boolean> {
 const first = (row: Row): SqlValue => Object.values(row)[0] ?? null;
 
 /** Inserts rows that cannot exist yet. All of them have the same columns. */
-export async function insertRows<Column extends EngineColumn>(
+export async function insertRows<From extends Table>(
   tx: Transaction,
-  table: Columns<Column>,
-  rows: readonly NewRow<Column>[],
+  table: From,
+  rows: readonly From['$inferInsert'][],
 ): Promise<void> {
   if (rows.length > 0) await tx.insertRows(encode(table, rows));
 }
 
 /** Inserts rows, but none whose value in a unique column exists, and returns the ids of the inserted ones by that value. */
-export const insertNew = async <Column extends EngineColumn>(
+export const insertNew = async <From extends Table>(
   tx: Transaction,
-  table: Columns<Column>,
-  rows: readonly NewRow<Column>[],
-  key: Column['name'],
+  table: From,
+  rows: readonly From['$inferInsert'][],
+  key: string,
 ): Promise<ReadonlyMap<string, number>> =>
   rows.length === 0 ? new Map() : await tx.insertNew(encode(table, rows), key);
 
 /** Gives existing rows new values. All of them have the same columns, among them all that an insert needs. */
-export async function upsertRows<Column extends EngineColumn>(
+export async function upsertRows<From extends Table>(
   tx: Transaction,
-  table: Columns<Column>,
-  rows: readonly (NewRow<Column> & { readonly id: number })[],
+  table: From,
+  rows: readonly (From['$inferInsert'] & { readonly id: number })[],
 ): Promise<void> {
   if (rows.length > 0) await tx.upsertRows(encode(table, rows));
 }
 
 /** `insert into … values …`; the caller adds `on conflict` or `returning`. All rows have the same columns. */
-export function insertInto<Column extends EngineColumn>(
-  table: Columns<Column>,
-  ...inserted: readonly NewRow<Column>[]
+export function insertInto<From extends Table>(
+  table: From,
+  ...inserted: readonly From['$inferInsert'][]
 ): SQL {
   const { columns, rows } = encode(table, inserted);
   const names = columns.map(identifier).join(', ');
   const values = rows.map((row) => sql`(${joinWithCommas(row.map((value) => value ?? NULL))})`);
-  return sql`${sql.raw(`insert into ${identifier(table.name)} (${names}) values `)}${joinWithCommas(values)}`;
+  return sql`${sql.raw(`insert into ${identifier(getTableName(table))} (${names}) values `)}${joinWithCommas(values)}`;
 }
 
 const NULL = sql.param(null);
 
 /** The assignments of an update: `set …`. */
-export function assignments<Column extends EngineColumn>(
-  table: Columns<Column>,
-  patch: Partial<Decoded<Column>>,
-): SQL {
-  const { columns, rows } = encode(table, [patch]);
+export function assignments<From extends TableColumns>(from: From, patch: Partial<RowOf<From>>): SQL {
+  const { columns, rows } = encode(from, [patch]);
   return joinWithCommas(columns.map((name, index) => sql`${sql.identifier(name)} = ${rows[0]?.[index]}`));
 }
 
-function encode(table: Columns<EngineColumn>, rows: readonly object[]): TableRows {
+function encode(from: TableColumns, rows: readonly object[]): TableRows {
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];
-  const usedColumns = table.columns
-    .map((column) => ({ name: column.name, key: toCamelCase(column.name) }))
-    .filter((column) => values[0]?.[column.key] !== undefined);
+  const used = fieldsOf(from).filter(({ key }) => values[0]?.[key] !== undefined);
   return {
-    table: table.name,
-    columns: usedColumns.map((column) => column.name),
-    rows: values.map((row) => usedColumns.map((column) => row[column.key] ?? null)),
+    table: nameOf(from),
+    columns: used.map(({ name }) => name),
+    rows: values.map((row) => used.map(({ key }) => row[key] ?? null)),
   };
 }
 
-function decoder<Column extends EngineColumn>(columns: readonly Column[]): (row: Row) => Decoded<Column> {
-  const fields = columns.map((column) => ({
-    name: column.name,
-    key: toCamelCase(column.name),
-    read: column.type === 'text' || column.type === 'timestamp' ? String : Number,
-  }));
+const fieldsOf = (from: Table | Columns) =>
+  Object.entries<Columns[string]>(columnsOf(from)).map(([key, column]) =>
+    typeof column === 'function'
+      ? { key, name: toSnakeCase(key), read: column }
+      : { key, name: column.name, read: (value: SqlValue) => column.mapFromDriverValue(value) as SqlValue },
+  );
+
+function decoder<From extends Table | Columns>(from: From): (row: Row) => RowOf<From> {
+  const fields = fieldsOf(from);
   return (row) => {
     const decoded: Record<string, SqlValue> = {};
     for (const { name, key, read } of fields) {
       const value = row[name] ?? null;
       decoded[key] = value === null ? null : read(value);
     }
-    return decoded as Decoded<Column>;
+    return decoded as RowOf<From>;
   };
 }
 
-const camelNames = new Map<string, string>();
-
-/** Each name of a column is turned once: some statements run for every page. */
-function toCamelCase(name: string): string {
-  const known = camelNames.get(name);
-  if (known !== undefined) return known;
-  const camelName = name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
-  camelNames.set(name, camelName);
-  return camelName;
-}
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** A table whose rows processes claim: the columns `owner` and `epoch`, and the condition under which a row is due. */
 interface WorkTable {
-  readonly name: string;
+  readonly table: Table;
   readonly isDue: SQL;
 }
 
@@ -232,21 +244,21 @@ export interface WorkClaim extends WorkRef {
 }
 
 /** Claims a due row by compare-and-set and raises its epoch; returns the row, or none if another process was first. */
-export function claimRow(table: WorkTable, { owner, now, ...ref }: WorkClaim): SQL {
+export function claimRow({ table, isDue }: WorkTable, { owner, now, ...ref }: WorkClaim): SQL {
   const set = sql`owner = ${owner}, epoch = epoch + 1, updated_at = ${formatInstant(now)}`;
-  return sql`update ${sql.identifier(table.name)} set ${set} ${whereFree(table, ref)} returning *`;
+  return sql`update ${table} set ${set} ${whereFree(isDue, ref)} returning *`;
 }
 
 /** Raises the epoch of a row that is still due with this one; null if it is not. */
 export async function raiseRowEpoch(
   tx: Transaction,
-  table: WorkTable,
+  { table, isDue }: WorkTable,
   ref: WorkRef,
 ): Promise<WorkRef | null> {
-  const raise = sql`update ${sql.identifier(table.name)} set epoch = epoch + 1 ${whereFree(table, ref)} returning epoch`;
+  const raise = sql`update ${table} set epoch = epoch + 1 ${whereFree(isDue, ref)} returning epoch`;
   const epoch = await readNumber(tx, raise);
   return epoch === null ? null : { id: ref.id, epoch };
 }
 
-const whereFree = (table: WorkTable, ref: WorkRef): SQL =>
-  sql`where id = ${ref.id} and epoch = ${ref.epoch} and owner is null and ${table.isDue}`;
+const whereFree = (isDue: SQL, ref: WorkRef): SQL =>
+  sql`where id = ${ref.id} and epoch = ${ref.epoch} and owner is null and ${isDue}`;

@@ -1,18 +1,17 @@
-import { sql, type SQL } from 'drizzle-orm';
+import { getTableName, sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../../store/outbox/excluded-entries.ts';
 import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
 import { sqlList, inChunks } from '../../db/session/sql-text.ts';
-import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import {
   countUpTo,
+  insertRows,
+  omitColumns,
   pickColumns,
   readInChunks,
+  readNumber,
   readRows,
   select,
-  omitColumns,
-  insertRows,
-  readNumber,
   upsertRows,
   type RowOf,
 } from '../../db/rows/rows.ts';
@@ -43,7 +42,7 @@ const PENDING_STATES: readonly SqlValue[] = ['ready', 'waiting'];
 
 /** The records with one of these ids that have an unsettled delivery, as `recordKey` writes them. */
 export async function pendingRecords(db: Queryable, endpointId: number, recordIds: readonly string[]) {
-  const columns = pickColumns(WEBHOOK_DELIVERIES, 'kind', 'record_id');
+  const columns = pickColumns(WEBHOOK_DELIVERIES, 'kind', 'recordId');
   const rows = await readInChunks([...new Set(recordIds)], (some) =>
     select(db, columns, sql`where endpoint_id = ${endpointId} and ${PENDING} and record_id in (${some})`),
   );
@@ -110,7 +109,7 @@ export interface DeliveryOutcome {
  */
 export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
   const ids = outcomes.map((outcome) => String(outcome.delivery.id));
-  const present = await tx.readRowsById(WEBHOOK_DELIVERIES.name, ['state', 'body'], ids);
+  const present = await tx.readRowsById(getTableName(WEBHOOK_DELIVERIES), ['state', 'body'], ids);
   const rows = outcomes.flatMap((outcome) => {
     const [state = null, body = null] = present.get(String(outcome.delivery.id)) ?? [];
     if (!PENDING_STATES.includes(state)) return [];
@@ -162,11 +161,11 @@ export const isSentEverywhere = sql`
     where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
 
 /** One event on its way to one endpoint, or settled. */
-export type Delivery = RowOf<typeof WEBHOOK_DELIVERIES>;
+export type Delivery = typeof WEBHOOK_DELIVERIES.$inferSelect;
 
 export type DeliveryState = Delivery['state'];
 
-const LOGGED = [...omitColumns(WEBHOOK_DELIVERIES, 'body').columns, textColumn('endpoint')];
+const LOGGED = { ...omitColumns(WEBHOOK_DELIVERIES, 'body'), endpoint: String };
 
 /** A line of the delivery log, with the name of its endpoint. */
 export type LoggedDelivery = RowOf<typeof LOGGED>;
@@ -191,7 +190,7 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted) {
 
 /** The number of deliveries by endpoint and state; states without any are left out. */
 export async function countDeliveries(db: Queryable) {
-  const columns = [...pickColumns(WEBHOOK_DELIVERIES, 'endpoint_id', 'state').columns, bigint('n')];
+  const columns = { ...pickColumns(WEBHOOK_DELIVERIES, 'endpointId', 'state'), n: Number };
   const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
   return readRows(db, columns, counts);
 }

@@ -5,23 +5,22 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { literal, sqlList, withoutEscapes } from '../../db/session/sql-text.ts';
 import {
   assignments,
-  pickColumns,
-  select,
   claimRow,
-  raiseRowEpoch,
-  insertRows,
   insertInto,
+  insertRows,
+  orNull,
+  pickColumns,
+  raiseRowEpoch,
   readNumber,
   readRow,
   readTexts,
+  select,
   type WorkClaim,
-  type RowOf,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../../store/tables/webhook-tables.ts';
-import { bigint, optionalTimestamp } from '../../db/rows/engine-column.ts';
 import { isDueDelivery, isDueTest, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
-type EndpointRow = RowOf<typeof WEBHOOK_ENDPOINTS>;
+type EndpointRow = typeof WEBHOOK_ENDPOINTS.$inferSelect;
 
 /** Which events an endpoint is sent; null = all. */
 export interface EventFilter {
@@ -100,7 +99,7 @@ export function isWantedBy({ format, kinds, changes, fields }: WebhookEndpoint):
 
 const NOTHING = sql`1 = 0`;
 
-const PENDING = [bigint('pending'), optionalTimestamp('pending_since'), optionalTimestamp('next_attempt_at')];
+const PENDING = { pending: Number, pendingSince: orNull(String), nextAttemptAt: orNull(String) };
 
 const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
   if (endpoint.state === 'disabled') return 'disabled';
@@ -225,11 +224,11 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
   return rows.map(({ id, epoch, name }) => ({ id, epoch, task: `deliver ${name}` }));
 }
 
-const ACTIVE = { name: WEBHOOK_ENDPOINTS.name, isDue: sql`state = 'active'` };
+const ACTIVE = { table: WEBHOOK_ENDPOINTS, isDue: sql`state = 'active'` };
 
 /** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
 export async function claimEndpoint(tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> {
-  const row = await readRow(tx, WEBHOOK_ENDPOINTS.columns, claimRow(ACTIVE, claim));
+  const row = await readRow(tx, WEBHOOK_ENDPOINTS, claimRow(ACTIVE, claim));
   return row === null ? null : decoded(row);
 }
 

@@ -9,7 +9,7 @@ import { webhookIdOf } from '../../store/notifications/notifications.ts';
 import { changeType } from './payload.ts';
 
 /** A change event without its contents. */
-const EVENT = pickColumns(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at');
+const EVENT = pickColumns(CHANGES, 'seq', 'kind', 'recordId', 'change', 'observedAt');
 type EventHead = RowOf<typeof EVENT>;
 
 /**

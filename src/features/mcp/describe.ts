@@ -1,6 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { readRows } from '../../db/rows/rows.ts';
+import { orNull, readRows } from '../../db/rows/rows.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Language } from '../../lib/text/translator.ts';
@@ -30,14 +29,14 @@ export async function describeMirror(context: ToolContext, states: KindStates, l
   return { columns: ['what', 'name', 'meaning'], rows, kinds };
 }
 
-const COLUMN = [
-  textColumn('column'),
-  textColumn('type'),
-  optionalText('unit'),
-  textColumn('label'),
-  textColumn('meaning'),
-  optionalText('refers_to'),
-];
+const COLUMN = {
+  column: String,
+  type: String,
+  unit: orNull(String),
+  label: String,
+  meaning: String,
+  refersTo: orNull(String),
+};
 
 /** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
 export async function describeView(context: ToolContext, view: string, language: Language) {
@@ -59,7 +58,7 @@ export async function describeView(context: ToolContext, view: string, language:
       from bi_dictionary d where d.view = ${described} order by d.ordinal`,
   );
   return {
-    columns: COLUMN.map(({ name }) => name),
+    columns: ['column', 'type', 'unit', 'label', 'meaning', 'refers_to'],
     rows: columns.map((row) => [row.column, row.type, row.unit, row.label, row.meaning, row.refersTo]),
     kinds: kindsOfViews([view], context.kinds),
   };

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
+import { getTableConfig, type SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { Kind } from '../../catalog/kind.ts';
-import type { EngineTable } from '../../db/rows/engine-column.ts';
 import { readNumber } from '../../db/rows/rows.ts';
 import type { Row, Session, SqlValue, Transaction } from '../../db/session/session.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
@@ -19,14 +19,10 @@ import * as webhookTables from '../../store/tables/webhook-tables.ts';
 import { readTargetMark } from '../../store/kinds/target-mark.ts';
 
 /** The engine tables whose rows move. The facts of `mirror_meta` move last; the dictionary is written with the views. */
-export const MOVED_TABLES: readonly EngineTable[] = [
-  ...Object.values<EngineTable>(engineTables),
-  ...Object.values<EngineTable>(changeTables),
-  ...Object.values<EngineTable>(outboxTables),
-  ...Object.values<EngineTable>(planTables),
-  ...Object.values<EngineTable>(userTables),
-  ...Object.values<EngineTable>(webhookTables),
-].filter((table) => !['mirror_meta', 'dictionary', 'relations'].includes(table.name));
+export const MOVED_TABLES = [engineTables, changeTables, outboxTables, planTables, userTables, webhookTables]
+  .flatMap((tables) => Object.values<SQLiteTable>(tables).map((table) => getTableConfig(table)))
+  .filter(({ name }) => !['mirror_meta', 'dictionary', 'relations'].includes(name))
+  .map(({ name, columns }) => ({ name, columns: columns.filter((column) => !column.generated) }));
 
 /** A move under way. */
 export interface Move {
@@ -46,7 +42,7 @@ export const ROWS_AT_ONCE = 500;
  * @returns How many.
  * @throws The reason of the signal once it fires.
  */
-export async function copyTable(move: Move, table: EngineTable): Promise<number> {
+export async function copyTable(move: Move, table: (typeof MOVED_TABLES)[number]): Promise<number> {
   const names = table.columns.map((column) => column.name);
   return copyBatches(move, table.name, names, async (tx, rows) => {
     const values = rows.map((row) => names.map((column) => row[column] ?? null));
@@ -116,7 +112,7 @@ export const takenOver = (): SyncError =>
  */
 export async function continueNumbers(move: Move, tx: Transaction): Promise<void> {
   for (const { name, columns } of MOVED_TABLES)
-    for (const column of columns.filter((column) => column.type === 'serial')) {
+    for (const column of columns.filter((column) => column.primary && column.dataType === 'number')) {
       const last = await readNumber(move.source, sql`select seq from sqlite_sequence where name = ${name}`);
       if (last === null || last === 0) continue;
       const sequence = sql.raw(`pg_get_serial_sequence(${literal(name)}, ${literal(column.name)})`);

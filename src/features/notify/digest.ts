@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, latestPlausible } from '../../lib/time/clock.ts';
 import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
-import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { readNumber, readRows } from '../../db/rows/rows.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
@@ -78,7 +77,7 @@ const seqADayAgo = async (tx: Transaction, now: Date): Promise<number> => {
 
 /** How many records of each kind are new, changed and deleted since an event. */
 async function countChanges(tx: Transaction, after: number) {
-  const columns = [textColumn('kind'), ...['created', 'updated', 'deleted'].map((name) => bigint(name))];
+  const columns = { kind: String, created: Number, updated: Number, deleted: Number };
   return readRows(
     tx,
     columns,

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { sql, type SQL } from 'drizzle-orm';
+import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { SyncError } from '../../lib/sync-error.ts';
 import { inSlices } from '../../db/rows/slices.ts';
-import { bigint, optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import {
@@ -11,6 +10,7 @@ import {
   hasRow,
   insertInto,
   insertRows,
+  orNull,
   pickColumns,
   readNumber,
   readRow,
@@ -21,8 +21,8 @@ import {
 } from '../../db/rows/rows.ts';
 import { PLANS, PLAN_ROWS } from './tables.ts';
 
-export type StoredPlan = RowOf<typeof PLANS>;
-export type NewPlanRow = Omit<RowOf<typeof PLAN_ROWS>, 'planId' | 'entryId'>;
+export type StoredPlan = typeof PLANS.$inferSelect;
+export type NewPlanRow = Omit<typeof PLAN_ROWS.$inferSelect, 'planId' | 'entryId'>;
 
 /** Stores a plan and returns its number. `createdAt`: when its rows began to be compared; what has changed since is checked later. */
 export async function insertPlan(
@@ -65,12 +65,12 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   });
 }
 
-const ROW_WITH_ENTRY = [
-  ...PLAN_ROWS.columns,
-  optionalText('state'),
-  optionalText('verdict'),
-  optionalText('settlement'),
-] as const;
+const ROW_WITH_ENTRY = {
+  ...getTableColumns(PLAN_ROWS),
+  state: orNull(String),
+  verdict: orNull(String),
+  settlement: orNull(String),
+} as const;
 
 /** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
 export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;
@@ -112,7 +112,7 @@ export async function readPlanRows(db: Queryable, id: number): Promise<PlanRow[]
   return rows;
 }
 
-const COUNTS = [bigint('updates'), bigint('creates'), bigint('refusals')];
+const COUNTS = { updates: Number, creates: Number, refusals: Number };
 
 /** Counts the rows of a plan by sort, and its entries by state. */
 export async function countPlanRows(db: Queryable, id: number) {
@@ -126,7 +126,7 @@ export async function countPlanRows(db: Queryable, id: number) {
   );
   const entries = await readRows(
     db,
-    [textColumn('state'), bigint('n')],
+    { state: String, n: Number },
     sql`select state, count(*) as n from (select coalesce(o.state, k.state) as state from ${withEntries}
       where r.plan_id = ${id} and r.entry_id is not null) e where state is not null group by state`,
   );
@@ -175,7 +175,7 @@ export async function plansToApprove(db: Queryable, limit: number): Promise<read
   return (await select(db, pickColumns(PLANS, 'id'), waiting)).map((row) => row.id);
 }
 
-const REFUSAL = [textColumn('refusal'), bigint('n'), bigint('first')] as const;
+const REFUSAL = { refusal: String, n: Number, first: Number } as const;
 export type Refusal = RowOf<typeof REFUSAL>;
 
 /** Reads why rows of a plan change nothing: each reason once, with the number of its rows and the first of them. */

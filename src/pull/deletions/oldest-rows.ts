@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import type { AbsentRow, OldestRows } from '../../diff/absence.ts';
-import { textColumn } from '../../db/rows/engine-column.ts';
 import { readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { readScope } from '../../store/records/hold-store.ts';
@@ -59,7 +58,7 @@ async function idsBeyondListed(
   const order = end === 'first' ? sql`k.${column}, k.id` : sql`k.${column} desc, k.id desc`;
   const rows = await readRows(
     db,
-    [textColumn('id'), textColumn('key')],
+    { id: String, key: String },
     sql`select cast(k.id as text) as id, cast(k.${column} as text) as key from ${sql.identifier(kind)} as k
       where k._deleted_at is null and k.${column} is not null order by ${order} limit ${absent.size + 1}`,
   );

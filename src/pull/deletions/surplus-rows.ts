@@ -29,7 +29,7 @@ export async function findSurplus(
   for (const some of inChunks(rows)) {
     const isOne = sql`kind = ${kind} and record_id in (${sqlList(some.map((row) => row.id))})`;
     const newest = sql`where seq in (select max(seq) from changes where ${isOne} group by record_id)`;
-    const events = await select(db, pickColumns(CHANGES, 'record_id', 'change'), newest);
+    const events = await select(db, pickColumns(CHANGES, 'recordId', 'change'), newest);
     const last = new Map(events.map((event) => [event.recordId, event.change]));
     const concluded = sql`select record_id from deletions where ${isOne} and concluded_at is not null`;
     const gone = new Set(await readTexts(db, concluded));

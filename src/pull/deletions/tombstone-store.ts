@@ -4,8 +4,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { saveDirtyRows } from '../../store/sightings/page-store.ts';
 import { forgetUnlisted } from '../../store/sightings/sighting-store.ts';
-import { bigint, optionalBigint, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { readInChunks, readRows, type RowOf } from '../../db/rows/rows.ts';
+import { orNull, readInChunks, readRows, type RowOf } from '../../db/rows/rows.ts';
 import { appendChanges } from '../../store/records/change-store.ts';
 import { saveProofs, type Proof } from '../../store/records/deletion-store.ts';
 import { closeIssuesOf } from '../../store/records/issue-store.ts';
@@ -35,7 +34,7 @@ export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): P
     update ${sql.identifier(kind)} set _deleted_at = ${at}, _changed_at = ${at}, _response = ${response}
     where id in (${sqlList(ids)}) and _deleted_at is null and _response < ${response}
     returning cast(id as text) as id, _raw as raw`;
-  const rows = await readRows(tx, [textColumn('id'), textColumn('raw')], marking);
+  const rows = await readRows(tx, { id: String, raw: String }, marking);
   const deleted = rows.map((row) => row.id);
   if (deleted.length === 0) return [];
   const lastSeen = await saveProofs(tx, kind, { ids: deleted, proof, now });
@@ -50,12 +49,12 @@ export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): P
   return deleted;
 }
 
-const LIVE_ROW = [
-  textColumn('id'),
-  bigint('response'),
-  timestampColumn('changed_at'),
-  optionalBigint('listed'),
-];
+const LIVE_ROW = {
+  id: String,
+  response: Number,
+  changedAt: String,
+  listed: orNull(Number),
+};
 export type LiveRow = RowOf<typeof LIVE_ROW>;
 
 const live = (kind: string): SQL => sql`

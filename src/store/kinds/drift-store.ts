@@ -3,18 +3,18 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
 import {
-  insertRows,
   assignments,
   hasRow,
+  insertRows,
+  omitColumns,
   pickColumns,
   select,
   selectOne,
-  omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 
 /** One change in how the service answers. */
-export type Drift = Omit<RowOf<typeof DRIFT>, 'id' | 'seenAt'>;
+export type Drift = Omit<typeof DRIFT.$inferSelect, 'id' | 'seenAt'>;
 
 export async function saveDrift(tx: Transaction, drifts: readonly Drift[], now: Date): Promise<void> {
   const seenAt = formatInstant(now);
@@ -38,12 +38,12 @@ export const readDrift = (db: Queryable, limit: number): Promise<(Drift & { read
 export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {
   return select(
     db,
-    omitColumns(DRIFT, 'id', 'seen_at'),
+    omitColumns(DRIFT, 'id', 'seenAt'),
     sql`where seen_at >= ${formatInstant(since)} order by id`,
   );
 }
 
-const LIST_SHAPE = pickColumns(KIND_STATE, 'envelope', 'page_size');
+const LIST_SHAPE = pickColumns(KIND_STATE, 'envelope', 'pageSize');
 
 /** The envelope and the page size that a kind's list had last. */
 export type ListShape = RowOf<typeof LIST_SHAPE>;

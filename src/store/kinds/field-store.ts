@@ -17,7 +17,6 @@ import {
   readNumber,
   readTexts,
   select,
-  type RowOf,
 } from '../../db/rows/rows.ts';
 
 /** A field that the service sends, as the mirror knows it. */
@@ -93,7 +92,7 @@ const inOrder = (fields: readonly AddedField[]): readonly AddedField[] =>
   [...fields].sort((a, b) => a.position - b.position);
 
 /** A discovered field. If its column has the hint's type, the hint's other properties apply too. */
-function discoveredField(hints: readonly Field[], row: RowOf<typeof FIELDS>): AddedField[] {
+function discoveredField(hints: readonly Field[], row: typeof FIELDS.$inferSelect): AddedField[] {
   const { field: name, columnType: type, columnScale: scale, position, wire } = row;
   if (type === null || type === 'unusable') return [];
   const hint = hints.find((candidate) => candidate.name === name && columnType(candidate) === type);
@@ -136,7 +135,7 @@ export async function readUndiscovered(db: Queryable, kind: Shape) {
   return open.map((row) => [row.field, seenField(row)] as const);
 }
 
-const seenField = (row: RowOf<typeof FIELDS>): SeenField => ({
+const seenField = (row: typeof FIELDS.$inferSelect): SeenField => ({
   type: row.type,
   fitsHint: row.fitsHint === 1,
   wire: row.wire,
@@ -185,7 +184,7 @@ export async function changeFields(
   tx: Transaction,
   kind: string,
   fields: readonly string[],
-  known: Partial<Pick<RowOf<typeof FIELDS>, 'columnType' | 'columnScale' | 'vanishedAt'>>,
+  known: Partial<Pick<typeof FIELDS.$inferSelect, 'columnType' | 'columnScale' | 'vanishedAt'>>,
 ): Promise<void> {
   const set = assignments(FIELDS, known);
   for (const some of inChunks(fields))

@@ -6,7 +6,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { KIND_STATE } from '../tables/engine-tables.ts';
 import { assignments, hasRow, pickColumns, readNumber, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
-type State = RowOf<typeof KIND_STATE>;
+type State = typeof KIND_STATE.$inferSelect;
 
 /** Facts of a list that the end of a sweep may change. */
 type ListFacts = Omit<RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
@@ -107,11 +107,11 @@ const STORED_AT_END = pickColumns(
   KIND_STATE,
   'state',
   'reason',
-  'certified_at',
-  'baseline_at',
-  'control_failures',
-  'last_complete_sweep',
-  'uncertified_sweeps',
+  'certifiedAt',
+  'baselineAt',
+  'controlFailures',
+  'lastCompleteSweep',
+  'uncertifiedSweeps',
 );
 
 /** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */

@@ -2,17 +2,10 @@ import { sql, type SQL } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE } from '../tables/engine-tables.ts';
-import {
-  bigint,
-  optionalText,
-  optionalTimestamp,
-  textColumn,
-  timestampColumn,
-} from '../../db/rows/engine-column.ts';
-import { pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { orNull, pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
-const TIMES = ['certified_at', 'baseline_at', 'last_sweep_at'] as const;
-const STANDING = pickColumns(KIND_STATE, ...TIMES, 'control_failures', 'known_from');
+const TIMES = ['certifiedAt', 'baselineAt', 'lastSweepAt'] as const;
+const STANDING = pickColumns(KIND_STATE, ...TIMES, 'controlFailures', 'knownFrom');
 
 /** How much the mirror knows of a kind's list, and since when; instants are texts, null = never. */
 type KindStanding = RowOf<typeof STANDING>;
@@ -23,15 +16,15 @@ export async function readStanding(db: Queryable, kind: string): Promise<KindSta
   return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER;
 }
 
-const READING = [
-  bigint('run_id'),
-  textColumn('state'),
-  optionalText('reason'),
-  optionalTimestamp('certified_at'),
-  timestampColumn('started_at'),
-  bigint('rows'),
-  bigint('duration_ms'),
-];
+const READING = {
+  runId: Number,
+  state: String,
+  reason: orNull(String),
+  certifiedAt: orNull(String),
+  startedAt: String,
+  rows: Number,
+  durationMs: Number,
+};
 
 /** A sweep of a kind that has ended. */
 export type Reading = RowOf<typeof READING>;

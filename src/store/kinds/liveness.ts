@@ -1,8 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { hasEnded } from '../../lib/owner.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import type { EngineColumn } from '../../db/rows/engine-column.ts';
-import { select, type Columns } from '../../db/rows/rows.ts';
+import { select, type TableColumns } from '../../db/rows/rows.ts';
 
 /** A process that has renewed nothing for this time, in seconds, counts as gone; others may then take its work over. */
 const LEASE_S = 45;
@@ -28,9 +27,9 @@ export const leaseEnd = (db: Queryable): SQL => databaseClock(db, LEASE_S);
  *
  * @param by When the lease ends, or when the last heartbeat was. @param rest More conditions, and the order.
  */
-export async function readAlive<Column extends EngineColumn>(
+export async function readAlive<From extends TableColumns>(
   db: Queryable,
-  table: Columns<Column>,
+  table: From,
   by: 'lease_until' | 'seen_at',
   rest = sql``,
 ) {
@@ -38,5 +37,5 @@ export async function readAlive<Column extends EngineColumn>(
   const oldest = databaseClock(db, by === 'seen_at' ? -LEASE_S : 0);
   const isLeased = sql`where owner is not null and ${at} > ${oldest} and ${at} <= ${databaseClock(db, MOST_AHEAD_S)} ${rest}`;
   const rows = await select(db, table, isLeased);
-  return rows.filter((row) => 'owner' in row && !hasEnded(String(row.owner)));
+  return rows.filter((row) => 'owner' in row && !hasEnded(String(row['owner'])));
 }

@@ -2,29 +2,28 @@ import { sql } from 'drizzle-orm';
 import { SERVICE_WIDE_REASONS } from '../../catalog/fault-reasons.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import {
-  bigint,
-  optionalBigint,
-  optionalText,
-  optionalTimestamp,
-  textColumn,
-  timestampColumn,
-  type EngineColumn,
-} from '../../db/rows/engine-column.ts';
-import { countUpTo, readNumber, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
+  countUpTo,
+  orNull,
+  readNumber,
+  readRows,
+  readTexts,
+  selectFrom,
+  type RowOf,
+} from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
-const FRESHNESS = [
-  textColumn('kind'),
-  textColumn('state'), // `never`, `running`, or how the last sweep ended.
-  optionalText('reason'),
-  optionalTimestamp('last_sweep_at'),
-  optionalTimestamp('certified_at'),
-  optionalBigint('lag_seconds'),
-  optionalTimestamp('last_change_at'),
-  bigint('open_issues'),
-  bigint('held_deletions'),
-];
-const STATUS = [...FRESHNESS, bigint('rows')];
+const FRESHNESS = {
+  kind: String,
+  state: String, // `never`, `running`, or how the last sweep ended.
+  reason: orNull(String),
+  lastSweepAt: orNull(String),
+  certifiedAt: orNull(String),
+  lagSeconds: orNull(Number),
+  lastChangeAt: orNull(String),
+  openIssues: Number,
+  heldDeletions: Number,
+};
+const STATUS = { ...FRESHNESS, rows: Number };
 
 /** One row of `bi_sync_status`. */
 export type KindStatus = RowOf<typeof STATUS>;
@@ -37,10 +36,10 @@ export type KindFreshness = RowOf<typeof FRESHNESS>;
 /** Reads how fresh and how sound each kind is, without counting its rows: neither database evaluates a column that is not read. */
 export const readFreshness = (db: Queryable): Promise<KindFreshness[]> => selectStatus(db, FRESHNESS);
 
-const selectStatus = <Column extends EngineColumn>(db: Queryable, columns: readonly Column[]) =>
-  select(db, { name: 'bi_sync_status', columns }, sql``);
+const selectStatus = <From extends typeof FRESHNESS>(db: Queryable, columns: From) =>
+  selectFrom(db, 'bi_sync_status', columns, sql``);
 
-const ISSUE_COUNT = [textColumn('kind'), optionalText('field'), textColumn('code'), bigint('count')];
+const ISSUE_COUNT = { kind: String, field: orNull(String), code: String, count: Number };
 export type IssueCount = RowOf<typeof ISSUE_COUNT>;
 
 /** Open issues by kind, field and code, the most frequent first. */
@@ -72,8 +71,7 @@ export async function readFailing(db: Queryable) {
       (select max(run_id) from pulled where kind = failed.kind and state in ('certified', 'complete')), 0)
     group by kind)
     select kind, since, state, reason from failing join pulled using (kind, run_id) order by kind`;
-  const facts = [timestampColumn('since'), textColumn('state'), optionalText('reason')];
-  return readRows(db, [textColumn('kind'), ...facts], failing);
+  return readRows(db, { kind: String, since: String, state: String, reason: orNull(String) }, failing);
 }
 
 /** The kinds in which the last verify found records that differ, with their number, until a backfill has read as many again. */
@@ -87,7 +85,7 @@ export async function readDiffering(db: Queryable) {
       and not exists (
         select 1 from compared as b where kind = v.kind and run_id > v.run_id and b.rows >= v.rows - v.unchanged)
     order by kind`;
-  return readRows(db, [textColumn('kind'), bigint('records'), timestampColumn('since')], differing);
+  return readRows(db, { kind: String, records: Number, since: String }, differing);
 }
 
 /** Kinds whose list has been read to its end at least once. */
@@ -133,18 +131,18 @@ export async function countLiveRows(db: Queryable, table: string): Promise<numbe
   return (await readNumber(db, live)) ?? 0;
 }
 
-const UNCERTIFIED = [
-  textColumn('kind'),
-  optionalTimestamp('since'), // When the list was last known exactly; null = never.
-  textColumn('state'), // How the last sweep ended; `running` while the next one is under way.
-  bigint('sweeps'), // Complete sweeps since then, without one that did not certify between them.
-  optionalText('reason'), // The stable reason of the last sweep that ended,
-  optionalText('detail'), // and the same reason for a person.
+const UNCERTIFIED = {
+  kind: String,
+  since: orNull(String), // When the list was last known exactly; null = never.
+  state: String, // How the last sweep ended; `running` while the next one is under way.
+  sweeps: Number, // Complete sweeps since then, without one that did not certify between them.
+  reason: orNull(String), // The stable reason of the last sweep that ended,
+  detail: orNull(String), // and the same reason for a person.
   // Counts of conclusions that wait for a certificate; suspected records are neither listed nor proven to be gone.
-  bigint('suspected_deletions'),
-  bigint('held_deletions'),
-  bigint('unsettled_creates'),
-];
+  suspectedDeletions: Number,
+  heldDeletions: Number,
+  unsettledCreates: Number,
+};
 
 /** A kind whose last sweep did not certify its list, with the work that waits for a certificate; instants are UTC texts. */
 export type UncertifiedKind = Awaited<ReturnType<typeof readUncertified>>[number];

@@ -3,20 +3,20 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { LINKS, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
 import {
-  insertRows,
   assignments,
   hasRow,
   insertInto,
+  insertRows,
+  omitColumns,
+  pickColumns,
   readNumber,
   readTexts,
   select,
-  omitColumns,
-  pickColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { entriesWhere, type Entry } from './outbox-store.ts';
 
-const OF_ENTRY = omitColumns(OUTBOX_ATTEMPTS, 'outbox_id');
+const OF_ENTRY = omitColumns(OUTBOX_ATTEMPTS, 'outboxId');
 
 /** A request that may have changed the service. It is open from before the send until its answer is stored. */
 export type Attempt = RowOf<typeof OF_ENTRY>;
@@ -68,7 +68,7 @@ export async function entriesOfRecord(db: Queryable, kind: string, id: string) {
   return entries;
 }
 
-const ANSWERED = pickColumns(LINKS, 'record_id', 'linked_at');
+const ANSWERED = pickColumns(LINKS, 'recordId', 'linkedAt');
 
 /** The records that answers to our creates of a kind named from an instant to another one, not those that were found later. */
 export const answeredCreates = (db: Queryable, kind: string, from: SQL, to: string) =>
@@ -80,7 +80,11 @@ export const answeredCreates = (db: Queryable, kind: string, from: SQL, to: stri
   );
 
 /** Notes which record an entry created; false where another entry has that record already, and it is still the same one. */
-export async function saveLink(tx: Transaction, link: Omit<RowOf<typeof LINKS>, 'linkedAt'>, now: Date) {
+export async function saveLink(
+  tx: Transaction,
+  link: Omit<typeof LINKS.$inferSelect, 'linkedAt'>,
+  now: Date,
+) {
   if ((await findArchivedCreator(tx, link.kind, link.recordId)) !== null) return false;
   await tx.query(sql`
     delete from links as l where l.kind = ${link.kind} and l.record_id = ${link.recordId}
@@ -92,7 +96,7 @@ export async function saveLink(tx: Transaction, link: Omit<RowOf<typeof LINKS>, 
 /** Gives a record to another entry: the service has used its id again. */
 export async function moveLink(
   tx: Transaction,
-  { kind, recordId, outboxId }: Omit<RowOf<typeof LINKS>, 'linkedAt'>,
+  { kind, recordId, outboxId }: Omit<typeof LINKS.$inferSelect, 'linkedAt'>,
   now: Date,
 ): Promise<void> {
   await tx.query(sql`

@@ -5,7 +5,7 @@ import { canonicalJson, parseJson } from '../../lib/json/json.ts';
 import { OPEN_STATES, entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
-import { insertInto, readInChunks, select, type RowOf } from '../../db/rows/rows.ts';
+import { insertInto, readInChunks, select } from '../../db/rows/rows.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
@@ -58,7 +58,7 @@ export async function archiveEndedEntries(session: Session, oldest: Date): Promi
     ended = await session.atomically(archiveSome);
 }
 
-function keyRow(entry: Entry): RowOf<typeof OUTBOX_KEYS> {
+function keyRow(entry: Entry): typeof OUTBOX_KEYS.$inferSelect {
   const { id: outboxId, key: idempotencyKey, kind, operation, recordId, updatedAt: endedAt } = entry;
   const state = entry.state === 'done' || entry.state === 'rejected' ? entry.state : 'abandoned';
   const hashes = { requestHash: requestHash(entry), baseHash: baseHash(entry.base) };

@@ -12,8 +12,8 @@ import { formatSettlement, parseSettlement } from './settlement.ts';
 import { endOf, inSlices } from '../../db/rows/slices.ts';
 import { assignments, pickColumns, select, type RowOf } from '../../db/rows/rows.ts';
 
-const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
-const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'n', 'request', 'response_start');
+const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'naturalKey');
+const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outboxId', 'n', 'request', 'responseStart');
 
 /**
  * Takes a kind's excluded fields out of the outbox: out of every entry that has ended, with its attempts, and out of what the

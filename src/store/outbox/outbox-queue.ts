@@ -14,7 +14,6 @@ import {
   readTexts,
   select,
   selectOne,
-  type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
 import { OPEN_STATES, readEntries, entriesWhere, type Entry } from './outbox-store.ts';
@@ -43,12 +42,12 @@ function isDue(now: Date): SQL {
 
 /** Claims an entry by compare-and-set and raises its epoch; null if it is no longer due with this epoch. */
 export async function claimEntry(tx: Transaction, claim: WorkClaim): Promise<Entry | null> {
-  return (await readEntries(tx, claimRow({ name: 'outbox', isDue: isDue(claim.now) }, claim)))[0] ?? null;
+  return (await readEntries(tx, claimRow({ table: OUTBOX, isDue: isDue(claim.now) }, claim)))[0] ?? null;
 }
 
 /** Raises the epoch of an entry that is still due with this one; null if it is not. */
 export const raiseEntry = (tx: Transaction, ref: WorkRef, now: Date): Promise<WorkRef | null> =>
-  raiseRowEpoch(tx, { name: 'outbox', isDue: isDue(now) }, ref);
+  raiseRowEpoch(tx, { table: OUTBOX, isDue: isDue(now) }, ref);
 
 /** Every entry that a process works on, or was working on when it died. */
 export async function ownedEntries(db: Queryable): Promise<Entry[]> {
@@ -152,7 +151,7 @@ export async function readUpdatedSince(
 }
 
 /** A kind that the service does not allow us to write, and when to try again. */
-type WriteBlock = RowOf<typeof WRITE_BLOCKS>;
+type WriteBlock = typeof WRITE_BLOCKS.$inferSelect;
 
 export async function readBlocks(db: Queryable): Promise<WriteBlock[]> {
   return select(db, WRITE_BLOCKS, sql`order by kind`);

@@ -4,7 +4,6 @@ import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
-import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {
@@ -16,12 +15,12 @@ import {
   readRows,
   readTexts,
   select,
-  type RowOf,
+  wordOf,
 } from '../../db/rows/rows.ts';
 
 /** A create or update in the outbox. */
 export interface Entry extends Omit<
-  RowOf<typeof OUTBOX>,
+  typeof OUTBOX.$inferSelect,
   'idempotencyKey' | 'allowUnknown' | 'allowDouble' | 'settlement'
 > {
   readonly key: string;
@@ -46,7 +45,7 @@ export async function entriesWhere(db: Queryable, condition: SQL): Promise<Entry
 
 /** Runs a statement that returns whole rows of the outbox. */
 export async function readEntries(db: Queryable, statement: SQL): Promise<Entry[]> {
-  const rows = await readRows(db, OUTBOX.columns, statement);
+  const rows = await readRows(db, OUTBOX, statement);
   return rows.map(({ idempotencyKey: key, allowUnknown, allowDouble, settlement, ...row }) => ({
     ...row,
     key,
@@ -106,7 +105,7 @@ export async function pushersOf(
 ): Promise<ReadonlyMap<string, string>> {
   const ids = events.flatMap((event) => entryOf(event.origin) ?? []);
   if (ids.length === 0) return new Map();
-  const rows = await select(db, pickColumns(OUTBOX, 'id', 'pushed_by'), sql`where id in (${sqlList(ids)})`);
+  const rows = await select(db, pickColumns(OUTBOX, 'id', 'pushedBy'), sql`where id in (${sqlList(ids)})`);
   return new Map(rows.flatMap((row) => (row.pushedBy === null ? [] : [[`outbox:${row.id}`, row.pushedBy]])));
 }
 
@@ -117,7 +116,7 @@ export async function keysOf(db: Queryable, ids: readonly number[]): Promise<Rea
   const keys = sql`
     select id, idempotency_key as key from outbox as o where id in (${sqlList(ids)}) and ${isKept}
     union all select outbox_id, idempotency_key from outbox_keys as o where outbox_id in (${sqlList(ids)}) and ${isKept}`;
-  const rows = await readRows(db, [bigint('id'), textColumn('key')], keys);
+  const rows = await readRows(db, { id: Number, key: String }, keys);
   return new Map(rows.map((row) => [row.id, row.key]));
 }
 
@@ -169,7 +168,7 @@ export async function countInStates(db: Queryable, ids: readonly number[], state
 /** The number of entries by state; states without any are left out. */
 export async function countEntries(db: Queryable): Promise<Partial<Record<EntryState, number>>> {
   const counts = sql`select state, count(*) as n from outbox group by state`;
-  const rows = await readRows(db, [textColumn<'state', EntryState>('state'), bigint('n')], counts);
+  const rows = await readRows(db, { state: wordOf<EntryState>(), n: Number }, counts);
   return Object.fromEntries(rows.map((row) => [row.state, row.n]));
 }
 

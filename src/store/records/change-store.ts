@@ -7,8 +7,9 @@ import { isSentEverywhere } from '../../events/webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import {
-  insertRows,
   hasRow,
+  insertRows,
+  orNull,
   pickColumns,
   readInChunks,
   readNumber,
@@ -16,7 +17,6 @@ import {
   select,
   selectOne,
 } from '../../db/rows/rows.ts';
-import { optionalBigint } from '../../db/rows/engine-column.ts';
 
 export interface NewChanges {
   readonly kind: string;
@@ -62,7 +62,7 @@ export interface RecordPast {
 /** Reads the pasts of these records since an instant; a record without an event is absent from the map. */
 export async function readPasts(db: Queryable, kind: string, ids: readonly string[], since: string) {
   const pasts = new Map<string, RecordPast>();
-  const columns = pickColumns(CHANGES, 'record_id', 'change', 'before');
+  const columns = pickColumns(CHANGES, 'recordId', 'change', 'before');
   const events = await readInChunks(ids, (some) => {
     const which = sql`where kind = ${kind} and record_id in (${some}) and observed_at >= ${since} order by seq`;
     return select(db, columns, which);
@@ -97,13 +97,13 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
  */
 export async function firstSeqSince(db: Queryable, instant: string): Promise<number> {
   const range = sql`select min(seq) as first, max(seq) as last from changes`;
-  const row = await readRow(db, [optionalBigint('first'), optionalBigint('last')], range);
+  const row = await readRow(db, { first: orNull(Number), last: orNull(Number) }, range);
   let low = row?.first ?? 1;
   let high = (row?.last ?? 0) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const from = sql`where seq >= ${middle} order by seq limit 1`;
-    const event = await selectOne(db, pickColumns(CHANGES, 'seq', 'observed_at'), from);
+    const event = await selectOne(db, pickColumns(CHANGES, 'seq', 'observedAt'), from);
     if (event !== null && formatInstant(parseInstant(event.observedAt)) < instant) low = event.seq + 1;
     else high = middle;
   }

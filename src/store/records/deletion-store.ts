@@ -4,8 +4,16 @@ import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
-import { bigint, optionalText, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
+import {
+  hasRow,
+  orNull,
+  pickColumns,
+  readRows,
+  readTexts,
+  select,
+  wordOf,
+  type RowOf,
+} from '../../db/rows/rows.ts';
 import { readCheck } from './hold-store.ts';
 
 /** Absences of a kind without a conclusion yet, by record id; those checked longest ago first. */
@@ -69,7 +77,7 @@ export async function saveProofs(
   const concluded = sql`
     update deletions set state = 'deleted', proof = ${proof}, concluded_at = ${formatInstant(now)}
     where kind = ${kind} and record_id in (${sqlList(ids)}) returning record_id, last_seen_at`;
-  const rows = await readRows(tx, pickColumns(DELETIONS, 'record_id', 'last_seen_at').columns, concluded);
+  const rows = await readRows(tx, pickColumns(DELETIONS, 'recordId', 'lastSeenAt'), concluded);
   return new Map(rows.map((row) => [row.recordId, row.lastSeenAt]));
 }
 
@@ -82,13 +90,13 @@ type Hold = RowOf<typeof HOLD>;
 /** States of absences without a conclusion that people are shown. */
 type ShownState = Exclude<AbsenceState, 'unlisted'>;
 
-const HOLD = [
-  textColumn('kind'),
-  textColumn<'state', ShownState>('state'),
-  bigint('records'),
-  timestampColumn('since'),
-];
-const GROUP = [...HOLD, optionalText('why')];
+const HOLD = {
+  kind: String,
+  state: wordOf<ShownState>(),
+  records: Number,
+  since: String,
+};
+const GROUP = { ...HOLD, why: orNull(String) };
 
 /** Disappearances that a person has decided or must decide: held, approved and rejected. */
 export const readHolds = async (db: Queryable): Promise<Hold[]> =>
@@ -107,7 +115,7 @@ export async function readMissing(db: Queryable): Promise<RowOf<typeof GROUP>[]>
   return readRows(db, GROUP, groups);
 }
 
-const DISAPPEARED = [textColumn('id'), optionalText('raw')];
+const DISAPPEARED = { id: String, raw: orNull(String) };
 
 /** The records of a hold after an id, in the order of their ids; the JSON text is null where the mirror has no row. */
 export async function readHeldRecords(

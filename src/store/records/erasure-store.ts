@@ -5,7 +5,6 @@ import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
 import { PLAN_ROWS } from '../../features/plans/tables.ts';
 import { isWithoutRow, type RecordTraces } from './record-traces.ts';
-import { bigint, textColumn } from '../../db/rows/engine-column.ts';
 import { insertRows, readRows, readTexts, select } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
@@ -18,7 +17,7 @@ export async function readSuppressed(db: Queryable, kind: string): Promise<Reado
 export async function countSuppressed(db: Queryable): Promise<ReadonlyMap<string, number>> {
   const counts = sql`
     select kind, count(distinct record_id) as records from erasures where suppressed = 1 group by kind`;
-  const rows = await readRows(db, [textColumn('kind'), bigint('records')], counts);
+  const rows = await readRows(db, { kind: String, records: Number }, counts);
   return new Map(rows.map(({ kind, records }) => [kind, records]));
 }
 
@@ -114,7 +113,7 @@ async function eraseTexts(tx: Transaction, kind: string, hasContent: RecordTrace
     const column = sql.identifier(name);
     const texts = sql`
       select cast(id as text) as id, coalesce(${column}, '') as content from ${sql.identifier(table)} where ${where}`;
-    for (const { id, content } of await readRows(tx, [textColumn('id'), textColumn('content')], texts))
+    for (const { id, content } of await readRows(tx, { id: String, content: String }, texts))
       if (await hasContent(content))
         await tx.query(sql`update ${sql.identifier(table)} set ${column} = ${FORGOTTEN} where id = ${id}`);
   }

@@ -3,8 +3,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { AbsenceState } from '../../diff/absence.ts';
 import { olderThanField } from '../../diff/doubts.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
-import { readRows } from '../../db/rows/rows.ts';
+import { orNull, readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
@@ -22,7 +21,7 @@ function readJoined(db: Queryable, kind: string, state: AbsenceState) {
   const rows: SQL = sql`
     select record_id as id, proof as why from deletions where kind = ${kind} and state = ${state}
     order by sweep, length(record_id), record_id`;
-  return readRows(db, [textColumn('id'), optionalText('why')], rows);
+  return readRows(db, { id: String, why: orNull(String) }, rows);
 }
 
 type Joined = Awaited<ReturnType<typeof readJoined>>;

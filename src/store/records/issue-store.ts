@@ -3,12 +3,12 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
 import {
-  insertRows,
   hasRow,
+  insertRows,
+  omitColumns,
   pickColumns,
   readInChunks,
   select,
-  omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 
@@ -117,7 +117,7 @@ export async function hasOpenFieldIssues(db: Queryable, kind: string): Promise<b
   return hasRow(db, sql`select 1 from issues where ${open} limit 1`);
 }
 
-const OPEN = pickColumns(ISSUES, 'id', 'record_id', 'field', 'code', 'detail');
+const OPEN = pickColumns(ISSUES, 'id', 'recordId', 'field', 'code', 'detail');
 
 async function listOpenWhere(db: Queryable, kind: string, condition: SQL): Promise<OpenIssue[]> {
   const rows = await select(db, OPEN, sql`where kind = ${kind} and closed_at is null and ${condition}`);
@@ -168,7 +168,7 @@ async function replaceIssues(
   await openIssues(tx, kind, fresh, now);
 }
 
-const LISTED = omitColumns(ISSUES, 'closed_at');
+const LISTED = omitColumns(ISSUES, 'closedAt');
 
 export type ListedIssue = RowOf<typeof LISTED>;
 

@@ -1,23 +1,16 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { wasDeletedSince } from '../outbox/attempts-and-links.ts';
 import type { Queryable, Row } from '../../db/session/session.ts';
-import {
-  bigint,
-  optionalText,
-  optionalTimestamp,
-  textColumn,
-  timestampColumn,
-} from '../../db/rows/engine-column.ts';
-import { hasRow, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
+import { hasRow, orNull, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 import { batchesById } from '../../db/rows/slices.ts';
 
-const RECORD = [
-  textColumn('id'),
-  textColumn('raw'),
-  timestampColumn('first_seen_at'),
-  timestampColumn('changed_at'),
-  optionalTimestamp('deleted_at'),
-];
+const RECORD = {
+  id: String,
+  raw: String,
+  firstSeenAt: String,
+  changedAt: String,
+  deletedAt: orNull(String),
+};
 
 /** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
 export type MirroredRecord = RowOf<typeof RECORD>;
@@ -43,7 +36,7 @@ export const recordsAfter = (
 ): Promise<MirroredRecord[]> => listRecords(db, kind, sql`k.id > ${after}`, limit);
 
 /** A live row of a kind: its id and the record as compact JSON. */
-const LIVE_RECORD = [textColumn('id'), textColumn('raw')];
+const LIVE_RECORD = { id: String, raw: String };
 export type LiveRecord = RowOf<typeof LIVE_RECORD>;
 
 /** Yields these columns of all live records of a kind, in batches. */
@@ -70,7 +63,7 @@ export const liveRecordsWhere = (db: Queryable, kind: string, condition: SQL): P
 
 const IDS_A_QUERY = 10_000;
 
-const ID_CHUNK = [optionalText('ids'), optionalText('last'), bigint('count')];
+const ID_CHUNK = { ids: orNull(String), last: orNull(String), count: Number };
 const SMALLEST_ID = String(-(2n ** 63n));
 
 /**
@@ -134,7 +127,7 @@ export const newRecordsSince = (db: Queryable, kind: string, since: string): Pro
     sql`k._changed_at >= ${since} and k._first_seen_at >= ${since} and ${isUnexplained(kind)} order by k._changed_at`,
   );
 
-const REWRITTEN = [textColumn('id'), textColumn('raw'), textColumn('before')];
+const REWRITTEN = { id: String, raw: String, before: String };
 
 /** A live record that others have changed, with its content before. */
 export type Rewritten = RowOf<typeof REWRITTEN>;
@@ -150,7 +143,7 @@ export async function rewrittenSince(db: Queryable, kind: string, watermark: Wat
   return readRows(db, REWRITTEN, rewritten);
 }
 
-const CONTENT = [optionalText('before'), optionalText('after')];
+const CONTENT = { before: orNull(String), after: orNull(String) };
 
 /** The contents that the events after a watermark show of a record: somebody may have changed it since it appeared. */
 export async function contentsSince(db: Queryable, kind: string, id: string, watermark: Watermark) {

@@ -8,9 +8,17 @@ import type { MessageKey } from '../../lib/text/translator.ts';
 import { entryOf, pushersOf } from '../outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
-import { optionalText, optionalTimestamp, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
-import { pickColumns, readRows, readTexts, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import {
+  orNull,
+  pickColumns,
+  readRows,
+  readTexts,
+  select,
+  selectFrom,
+  wordOf,
+  type RowOf,
+} from '../../db/rows/rows.ts';
 import type { Proof } from './deletion-store.ts';
 import { isSuppressed } from './erasure-store.ts';
 import { findRecord, type MirroredRecord } from './record-store.ts';
@@ -32,7 +40,7 @@ export async function readRecordStory(db: Queryable, kind: Kind, id: string) {
   const { name } = kind;
   const row = await findRecord(db, name, id);
   const isOne = sql`where kind = ${name} and record_id = ${id}`;
-  const absence = await selectOne(db, ABSENCE, isOne);
+  const [absence = null] = await selectFrom(db, 'deletions', ABSENCE, isOne);
   const stored = await select(db, EVENT, sql`${isOne} order by observed_at, seq`);
   const createdBy = await findCreator(db, name, id); // The entry of the outbox; null = none.
   const entries = await entriesOfRecord(db, name, id);
@@ -92,7 +100,7 @@ function referencesIn({ fields, hints }: Kind, record: JsonObject): readonly Ref
   });
 }
 
-const RELATION = [textColumn('kind'), textColumn('field')];
+const RELATION = { kind: String, field: String };
 
 /** The records whose own fields name a record, by `bi_relations`; those of nested lists are left out. */
 async function referencesTo(db: Queryable, kind: string, id: string): Promise<readonly Reference[]> {
@@ -145,24 +153,19 @@ const EVENT = pickColumns(
   CHANGES,
   'seq',
   'change',
-  'observed_from',
-  'observed_at',
+  'observedFrom',
+  'observedAt',
   'origin',
-  'run_id',
+  'runId',
   'fields',
 );
 
-const ISSUE = pickColumns(ISSUES, 'field', 'code', 'detail', 'first_seen_at', 'closed_at');
+const ISSUE = pickColumns(ISSUES, 'field', 'code', 'detail', 'firstSeenAt', 'closedAt');
 
 const ABSENCE = {
-  name: DELETIONS.name,
-  columns: [
-    textColumn<'state', AbsenceState | 'deleted'>('state'),
-    timestampColumn('absent_since'),
-    optionalTimestamp('last_seen_at'),
-    optionalText<'proof', Proof>('proof'),
-    optionalTimestamp('concluded_at'),
-  ],
+  ...pickColumns(DELETIONS, 'absentSince', 'lastSeenAt', 'concludedAt'),
+  state: wordOf<AbsenceState | 'deleted'>(),
+  proof: orNull(wordOf<Proof>()),
 } as const;
 
 /**

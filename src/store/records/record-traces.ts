@@ -10,8 +10,8 @@ import { hasRow, pickColumns, readTexts, select } from '../../db/rows/rows.ts';
 /** Where a record's content is beside its row and its events. */
 export type RecordTraces = Awaited<ReturnType<typeof findTraces>>;
 
-const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'natural_key');
-const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outbox_id', 'request', 'response_start');
+const ENTRY = pickColumns(OUTBOX, 'id', 'state', 'payload', 'base', 'result', 'settlement', 'naturalKey');
+const ATTEMPT = pickColumns(OUTBOX_ATTEMPTS, 'outboxId', 'request', 'responseStart');
 
 /** A condition of rows that name no record that the mirror has. */
 export const isWithoutRow = (kind: string): SQL => sql`(record_id is null

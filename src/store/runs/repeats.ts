@@ -1,8 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { PASSING_REASONS } from '../../catalog/fault-reasons.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
-import { optionalTimestamp, textColumn, timestampColumn } from '../../db/rows/engine-column.ts';
-import { readRows } from '../../db/rows/rows.ts';
+import { orNull, readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 
@@ -39,10 +38,8 @@ export async function readRepeats(db: Queryable) {
     left join runs as tried on tried.id = (
       select max(id) from runs where ${recent} and (slot = f.due or slot like f.due || '#%'))
     where f.due is not null order by f.kind`;
-  const columns = [
-    ...[textColumn('kind'), textColumn('due'), textColumn('slot'), timestampColumn('tried_at')],
-    ...[timestampColumn('started_at'), timestampColumn('failed_at'), optionalTimestamp('read_at')],
-  ] as const;
+  const times = { triedAt: String, startedAt: String, failedAt: String, readAt: orNull(String) };
+  const columns = { kind: String, due: String, slot: String, ...times };
   return (await readRows(db, columns, failed)).flatMap(({ kind, due, slot: name, ...at }) => {
     const [schedule = '', slot = ''] = due.split(/[@#]/);
     const [begun = ''] = [at.startedAt, formatInstant(new Date(slot))].sort();

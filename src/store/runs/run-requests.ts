@@ -3,16 +3,15 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import { hasEnded } from '../../lib/owner.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { RUNS } from '../tables/engine-tables.ts';
 import {
   hasRow,
   insertInto,
+  orNull,
   pickColumns,
   readNumber,
   readRow,
   select,
-  type RowOf,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
 import { leaseEnd, readAlive } from '../kinds/liveness.ts';
@@ -85,7 +84,7 @@ export async function claimRun(tx: Transaction, claim: WorkClaim) {
     update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(tx)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request, slot`;
-  const text = [textColumn('command'), textColumn('kinds'), optionalText('request'), optionalText('slot')];
+  const text = { command: String, kinds: String, request: orNull(String), slot: orNull(String) };
   const run = await readRow(tx, text, begun);
   if (run === null) return null;
   const command: RequestedRun['command'] = run.command === 'backfill' ? 'backfill' : 'pull';
@@ -105,7 +104,7 @@ export async function closeStaleRuns(tx: Transaction, now: Date): Promise<void> 
 }
 
 /** Shows the runs whose process is gone as they will be stored: a requested one is worked again. */
-export async function judgeRuns<Run extends RowOf<typeof RUNS>>(db: Queryable, runs: readonly Run[]) {
+export async function judgeRuns<Run extends typeof RUNS.$inferSelect>(db: Queryable, runs: readonly Run[]) {
   const living = await readAlive(db, pickColumns(RUNS, 'id', 'owner'), 'lease_until');
   const livingIds = new Set(living.map((run) => run.id));
   return runs.map((run): Run => {

@@ -3,27 +3,26 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
-import { bigint } from '../../db/rows/engine-column.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
+  assignments,
   countUpTo,
   hasRow,
-  insertRows,
-  assignments,
   insertInto,
+  insertRows,
+  omitColumns,
   readNumber,
   readRows,
   select,
-  omitColumns,
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { wakeRefused } from '../outbox/outbox-queue.ts';
 import { addNotification } from '../notifications/notifications.ts';
 import { closeStaleRuns, isRunOwner, judgeRuns, renewRun, type OwnedRun } from './run-requests.ts';
 
-export type RunState = RowOf<typeof RUNS>['state'];
+export type RunState = (typeof RUNS.$inferSelect)['state'];
 
-const REPORT = omitColumns(RUN_KINDS, 'run_id', 'started_at');
+const REPORT = omitColumns(RUN_KINDS, 'runId', 'startedAt');
 
 /** The result of a run for one kind: the sums of its sweeps. */
 export type KindReport = RowOf<typeof REPORT>;
@@ -133,7 +132,7 @@ async function withRepeats(db: Queryable, which: SQL) {
   });
 }
 
-const SUMS = [bigint('rows'), bigint('changes')]; // Changes: rows that it created, updated, deleted or restored in the mirror.
+const SUMS = { rows: Number, changes: Number }; // Changes: rows that it created, updated, deleted or restored in the mirror.
 
 /** The sums of a run's reports. */
 export type RunSums = RowOf<typeof SUMS>;
@@ -145,7 +144,7 @@ export async function sumsOfRuns(db: Queryable, ids: readonly number[]) {
     select run_id, sum(${sql.identifier('rows')}) as ${sql.identifier('rows')},
       sum(created + updated + deleted + restored) as changes
     from run_kinds where run_id in (${sqlList(ids)}) group by run_id`;
-  const rows = await readRows(db, [bigint('run_id'), ...SUMS], query);
+  const rows = await readRows(db, { runId: Number, ...SUMS }, query);
   return new Map<number, RunSums>(rows.map(({ runId, ...sums }) => [runId, sums]));
 }
 
@@ -180,7 +179,7 @@ async function readRuns(db: Queryable, which: SQL) {
 }
 
 /** One reading of a kind's list, by the run that it was part of. */
-export type ReportedReading = RowOf<typeof RUN_KINDS>;
+export type ReportedReading = typeof RUN_KINDS.$inferSelect;
 
 /** The latest readings of a kind's list, newest first. */
 export async function latestReadings(db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> {

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { readRows } from '../../db/rows/rows.ts';
-import { textColumn } from '../../db/rows/engine-column.ts';
 import { addNotification } from '../notifications/notifications.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
@@ -51,7 +50,7 @@ export async function saveVolatileFields(
 /** The fields that change with every sweep, as `clients.last_seen`, and the line of the settings that silences them; null = none. */
 export async function readVolatile(db: Queryable) {
   const stored = sql`select substr(key, 10) as kind, value from mirror_meta where key like 'volatile.%' order by key`;
-  const kinds = (await readRows(db, [textColumn('kind'), textColumn('value')], stored))
+  const kinds = (await readRows(db, { kind: String, value: String }, stored))
     .map((row) => [row.kind, JSON.parse(row.value) as KindFields] as const)
     .filter(([, fields]) => volatileIn(fields).length > 0);
   if (kinds.length === 0) return null;

@@ -11,11 +11,10 @@ import { removeAnswers, removeFromOutbox, removeFromPlans } from '../outbox/excl
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
-import { optionalText, textColumn } from '../../db/rows/engine-column.ts';
 import { DRIFT, FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
-import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
+import { orNull, pickColumns, readRows, select } from '../../db/rows/rows.ts';
 import { batchesById, endOf, inSlices } from '../../db/rows/slices.ts';
 import { removeFromDeliveries } from '../../events/webhooks/delivery-queue.ts';
 import type { RefillOptions } from './redecode.ts';
@@ -134,7 +133,7 @@ async function removeFromBatch(tx: Transaction, kind: Kind, from: string) {
   const next = sql`
     select cast(id as text) as id, _raw as raw from ${table} as k where k.id > ${from} order by k.id
     limit ${ROWS_A_TRANSACTION}`;
-  const stored = await readRows(tx, [textColumn('id'), textColumn('raw')], next);
+  const stored = await readRows(tx, { id: String, raw: String }, next);
   const rows = stored.map((row) => ({ ...row, cleaned: recordWithout(kind, row.raw) }));
   const last = rows.at(-1);
   if (last === undefined) return [];
@@ -164,7 +163,7 @@ async function columnsToClear(tx: Transaction, kind: Kind): Promise<readonly str
   const present = await tx.listColumns(kind.name);
   const texts = await select(
     tx,
-    pickColumns(FIELDS, 'text_column'),
+    pickColumns(FIELDS, 'textColumn'),
     sql`where kind = ${kind.name} and field in (${sqlList(names)})`,
   );
   const taken = new Set(kind.fields.map(({ name }) => name));
@@ -199,7 +198,7 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
   await endOf(inSlices(ROWS_A_TRANSACTION, removeNext, 0, (event) => event.seq));
 }
 
-const QUARANTINED = [textColumn('id'), optionalText('detail')];
+const QUARANTINED = { id: String, detail: orNull(String) };
 const OF_WHOLE_RECORDS = [
   'not_a_record',
   'no_id',

@@ -6,13 +6,13 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { sqlList } from '../../db/session/sql-text.ts';
 import { PAGES, DIRTY_ROWS } from '../tables/change-tables.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
-import { insertRows, readNumber, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
+import { insertRows, omitColumns, readNumber, select } from '../../db/rows/rows.ts';
 
 /**
  * The content of a page when it was last landed: the length of the records' text, their ids in their order, and the ticks between
  * which it was read; each record's row then equalled the page.
  */
-export interface NewPage extends Omit<RowOf<typeof PAGES>, 'kind' | 'page' | 'fields'> {
+export interface NewPage extends Omit<typeof PAGES.$inferSelect, 'kind' | 'page' | 'fields'> {
   /** Fields that at least one record had. */
   readonly fields: readonly string[];
 }

@@ -3,7 +3,7 @@ import { inSlices } from '../../db/rows/slices.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
-import { pickColumns, readNumber, readTexts, select, omitColumns, type RowOf } from '../../db/rows/rows.ts';
+import { omitColumns, pickColumns, readNumber, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import type { Sighting } from '../../diff/certify.ts';
 import { inChunks, sqlList } from '../../db/session/sql-text.ts';
 
@@ -13,7 +13,7 @@ export type TimedSighting = Sighting & { readonly seenAt: string };
 const SWEEPS_KEPT = 3;
 const READ_TOGETHER = 500;
 
-const SEEN_PAGE = omitColumns(SIGHTINGS, 'kind', 'run_id');
+const SEEN_PAGE = omitColumns(SIGHTINGS, 'kind', 'runId');
 
 /**
  * Every kept sighting of a kind, in the order of answers.
@@ -82,7 +82,7 @@ export async function readUnlisted(db: Queryable, kind: string): Promise<string[
   return readTexts(db, sql`select record_id from unlisted_rows where kind = ${kind}`);
 }
 
-const WATCHED_KIND = pickColumns(KIND_STATE, 'kind', 'last_complete_sweep', 'page_size');
+const WATCHED_KIND = pickColumns(KIND_STATE, 'kind', 'lastCompleteSweep', 'pageSize');
 
 /** The facts of a kind's list. */
 export type WatchedKind = RowOf<typeof WATCHED_KIND>;
@@ -97,7 +97,7 @@ export const readWatchedKinds = (db: Queryable): Promise<WatchedKind[]> => {
 export const readSweepRows = (db: Queryable, kind: string, sweep: number): Promise<number | null> =>
   readNumber(db, sql`select sum(rows) from sightings where kind = ${kind} and sweep = ${sweep}`);
 
-const PAGE_SIGHTING = pickColumns(SIGHTINGS, 'page', 'ids', 'rows', 'total', 'answered', 'seen_at');
+const PAGE_SIGHTING = pickColumns(SIGHTINGS, 'page', 'ids', 'rows', 'total', 'answered', 'seenAt');
 
 /** A page as a list response has shown it. */
 export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
@@ -106,7 +106,7 @@ export type PageSighting = RowOf<typeof PAGE_SIGHTING>;
 export const readPagesSince = (db: Queryable, kind: string, tick: number): Promise<PageSighting[]> =>
   select(db, PAGE_SIGHTING, sql`where kind = ${kind} and answered > ${tick} order by answered`);
 
-const NOTED_CHANGE = pickColumns(CHANGES, 'seq', 'kind', 'record_id', 'change', 'observed_at', 'origin');
+const NOTED_CHANGE = pickColumns(CHANGES, 'seq', 'kind', 'recordId', 'change', 'observedAt', 'origin');
 
 /** A change event, as far as it is counted. */
 export type NotedChange = RowOf<typeof NOTED_CHANGE>;

@@ -2,10 +2,10 @@ import type { MessageKey } from '../../lib/text/translator.ts';
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { countUpTo, insertRows, select, type RowOf } from '../../db/rows/rows.ts';
+import { countUpTo, insertRows, select } from '../../db/rows/rows.ts';
 import { DECISIONS } from '../tables/user-tables.ts';
 
-export type StoredDecision = RowOf<typeof DECISIONS>;
+export type StoredDecision = typeof DECISIONS.$inferSelect;
 
 /** Who decides, and through which interface. */
 export type Decider = Pick<StoredDecision, 'who' | 'role' | 'via'>;

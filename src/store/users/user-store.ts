@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { hasRow, insertInto, readRow, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { hasRow, insertInto, readRow, select, selectOne } from '../../db/rows/rows.ts';
 import { USERS } from '../tables/user-tables.ts';
 
-type User = RowOf<typeof USERS>;
+type User = typeof USERS.$inferSelect;
 export type UserRole = User['role'];
 /** A user without the facts of the account. */
 export type SignedInUser = Omit<User, 'createdAt'>;
@@ -54,7 +54,7 @@ export const updateRole = (tx: Transaction, name: string, role: UserRole): Promi
 export const replaceToken = (tx: Transaction, name: string, token: string): Promise<User | null> =>
   readRow(
     tx,
-    USERS.columns,
+    USERS,
     sql`update users set token_hash = ${tokenHash(token)} where name_key = ${nameKey(name)} returning *`,
   );
 

@@ -2,9 +2,9 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import type { EngineTable, Holds } from '../../../src/db/rows/engine-column.ts';
 import type { Session, SqlValue } from '../../../src/db/session/session.ts';
 import { MOVED_TABLES } from '../../../src/features/move/copy-tables.ts';
+import type { Holds } from '../../../src/store/tables/column-types.ts';
 import { removeExcluded } from '../../../src/store/schema/remove-excluded.ts';
 import { DATABASES, mirrorIn } from '../../events/support.ts';
 import { sandbox } from '../../pull/support.ts';
@@ -40,15 +40,24 @@ function textOf(holds: Holds, field: string): string {
   return { record, quotes: record, names: field, nothing: 'x' }[holds];
 }
 
+type MovedTable = (typeof MOVED_TABLES)[number];
+
+/** What a column of texts can hold, as its table declares it; null for another column. drizzle keeps it where its types do not show it. */
+function holdsOf(column: MovedTable['columns'][number]): Holds | null {
+  const { config } = column as unknown as { config: { fieldConfig?: { holds?: Holds } } };
+  return config.fieldConfig?.holds ?? null;
+}
+
 /** A row whose texts hold as much as their columns may, about a record of clients. */
-function fullRow({ name: table, columns }: EngineTable, id: string, field: string) {
+function fullRow({ name: table, columns }: MovedTable, id: string, field: string) {
   const row: Record<string, SqlValue> = {};
   for (const column of columns) {
-    const { name, type } = column;
+    const { name } = column;
+    const holds = holdsOf(column);
     const path = `${table}.${name}`;
     const plain: Readonly<Record<string, SqlValue>> = { kind: 'clients', record_id: id };
-    if (column.type !== 'text') row[name] = type === 'timestamp' ? '2026-01-01 00:00:00.000' : 900;
-    else row[name] = plain[name] ?? WORDS[path] ?? TEXTS[path]?.(field) ?? textOf(column.holds, field);
+    if (holds === null) row[name] = column.getSQLType() === 'TIMESTAMP' ? '2026-01-01 00:00:00.000' : 900;
+    else row[name] = plain[name] ?? WORDS[path] ?? TEXTS[path]?.(field) ?? textOf(holds, field);
   }
   return row;
 }
@@ -58,7 +67,7 @@ const excluding = LISTED_KINDS.filter(({ name }) => name === 'clients').map((kin
 );
 
 const holding = MOVED_TABLES.filter(({ columns }) =>
-  columns.some((column) => column.type === 'text' && !['nothing', 'names'].includes(column.holds)),
+  columns.some((column) => ['record', 'quotes'].includes(holdsOf(column) ?? '')),
 );
 
 async function fill(session: Session, id: string, field: string): Promise<void> {

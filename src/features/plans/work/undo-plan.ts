@@ -136,7 +136,7 @@ function reasonToKeep(row: PlanRow, record?: MirrorRow): string | null {
   return record?.isLive === true ? null : `record ${recordId ?? ''} is gone`;
 }
 
-const EVENT = pickColumns(CHANGES, 'record_id', 'change', 'fields', 'origin', 'after');
+const EVENT = pickColumns(CHANGES, 'recordId', 'change', 'fields', 'origin', 'after');
 type RecordEvent = RowOf<typeof EVENT>;
 
 /** Reads the events of these records in their order. */
