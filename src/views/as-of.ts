@@ -46,12 +46,7 @@ export interface PastRows {
   readonly ids?: readonly string[] | undefined;
 }
 
-const PAST_RECORD = {
-  id: String,
-  record: String,
-  firstSeenAt: String,
-  changedAt: orNull(String),
-};
+const PAST_RECORD = { id: String, record: String, firstSeenAt: String, changedAt: orNull(String) };
 
 const RECORDS_A_QUERY = 1_000;
 

@@ -63,20 +63,12 @@ export function omitColumns<From extends Table, Name extends keyof ColumnsOf<Fro
 /** All columns of a table, or some. */
 export type TableColumns = Table | Readonly<Record<string, Column>>;
 
-const columnsOf = <From extends Columns>(from: Table | From) =>
-  is(from, Table) ? getTableColumns(from) : from;
-
-const nameOf = (from: TableColumns): string => {
-  const [name = ''] = Object.values<Column>(columnsOf(from)).map((column) => getTableName(column.table));
-  return name;
-};
-
 /** Reads rows of one table. @param rest What follows `select … from …`. */
 export const select = <From extends TableColumns>(
   db: Queryable,
   from: From,
   rest: SQL,
-): Promise<RowOf<From>[]> => selectFrom(db, nameOf(from), from, rest);
+): Promise<RowOf<From>[]> => selectFrom(db, fieldsOf(from)[0]?.table ?? '', from, rest);
 
 /** Reads rows of a table or view. */
 export async function selectFrom<From extends Table | Columns>(
@@ -204,18 +196,34 @@ function encode(from: TableColumns, rows: readonly object[]): TableRows {
   const values = rows as readonly Readonly<Record<string, SqlValue>>[];
   const used = fieldsOf(from).filter(({ key }) => values[0]?.[key] !== undefined);
   return {
-    table: nameOf(from),
+    table: used[0]?.table ?? '',
     columns: used.map(({ name }) => name),
     rows: values.map((row) => used.map(({ key }) => row[key] ?? null)),
   };
 }
 
-const fieldsOf = (from: Table | Columns) =>
-  Object.entries<Columns[string]>(columnsOf(from)).map(([key, column]) =>
-    typeof column === 'function'
-      ? { key, name: toSnakeCase(key), read: column }
-      : { key, name: column.name, read: (value: SqlValue) => column.mapFromDriverValue(value) as SqlValue },
-  );
+interface Field {
+  readonly key: string;
+  readonly name: string;
+  readonly table: string;
+  readonly read: Reader<SqlValue>;
+}
+
+function fieldOf([key, column]: [string, Columns[string]]): Field {
+  if (typeof column === 'function') return { key, name: toSnakeCase(key), table: '', read: column };
+  const read = (value: SqlValue) => column.mapFromDriverValue(value) as SqlValue;
+  return { key, name: column.name, table: getTableName(column.table), read };
+}
+
+const knownFields = new WeakMap<object, readonly Field[]>();
+
+/** They are found once: some statements run for every page. */
+function fieldsOf(from: Table | Columns): readonly Field[] {
+  const columns: Columns = is(from, Table) ? getTableColumns(from) : from;
+  const fields = knownFields.get(columns) ?? Object.entries(columns).map(fieldOf);
+  knownFields.set(columns, fields);
+  return fields;
+}
 
 function decoder<From extends Table | Columns>(from: From): (row: Row) => RowOf<From> {
   const fields = fieldsOf(from);

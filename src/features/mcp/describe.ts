@@ -29,14 +29,8 @@ export async function describeMirror(context: ToolContext, states: KindStates, l
   return { columns: ['what', 'name', 'meaning'], rows, kinds };
 }
 
-const COLUMN = {
-  column: String,
-  type: String,
-  unit: orNull(String),
-  label: String,
-  meaning: String,
-  refersTo: orNull(String),
-};
+const DESCRIBED = { column: String, type: String, label: String, meaning: String };
+const COLUMN = { ...DESCRIBED, unit: orNull(String), refersTo: orNull(String) };
 
 /** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
 export async function describeView(context: ToolContext, view: string, language: Language) {

@@ -65,12 +65,8 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   });
 }
 
-const ROW_WITH_ENTRY = {
-  ...getTableColumns(PLAN_ROWS),
-  state: orNull(String),
-  verdict: orNull(String),
-  settlement: orNull(String),
-} as const;
+const OF_ENTRY = { state: orNull(String), verdict: orNull(String), settlement: orNull(String) };
+const ROW_WITH_ENTRY = { ...getTableColumns(PLAN_ROWS), ...OF_ENTRY };
 
 /** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
 export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;

@@ -49,12 +49,7 @@ export async function writeTombstones(tx: Transaction, batch: TombstoneBatch): P
   return deleted;
 }
 
-const LIVE_ROW = {
-  id: String,
-  response: Number,
-  changedAt: String,
-  listed: orNull(Number),
-};
+const LIVE_ROW = { id: String, response: Number, changedAt: String, listed: orNull(Number) };
 export type LiveRow = RowOf<typeof LIVE_ROW>;
 
 const live = (kind: string): SQL => sql`

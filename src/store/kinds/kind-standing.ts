@@ -1,8 +1,8 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { KIND_STATE } from '../tables/engine-tables.ts';
-import { orNull, pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { KIND_STATE, RUN_KINDS } from '../tables/engine-tables.ts';
+import { pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 const TIMES = ['certifiedAt', 'baselineAt', 'lastSweepAt'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'controlFailures', 'knownFrom');
@@ -16,15 +16,8 @@ export async function readStanding(db: Queryable, kind: string): Promise<KindSta
   return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER;
 }
 
-const READING = {
-  runId: Number,
-  state: String,
-  reason: orNull(String),
-  certifiedAt: orNull(String),
-  startedAt: String,
-  rows: Number,
-  durationMs: Number,
-};
+const TIMED = pickColumns(RUN_KINDS, 'certifiedAt', 'startedAt', 'durationMs');
+const READING = { ...pickColumns(RUN_KINDS, 'runId', 'reason', 'rows'), ...TIMED, state: String };
 
 /** A sweep of a kind that has ended. */
 export type Reading = RowOf<typeof READING>;

@@ -90,12 +90,7 @@ type Hold = RowOf<typeof HOLD>;
 /** States of absences without a conclusion that people are shown. */
 type ShownState = Exclude<AbsenceState, 'unlisted'>;
 
-const HOLD = {
-  kind: String,
-  state: wordOf<ShownState>(),
-  records: Number,
-  since: String,
-};
+const HOLD = { kind: String, state: wordOf<ShownState>(), records: Number, since: String };
 const GROUP = { ...HOLD, why: orNull(String) };
 
 /** Disappearances that a person has decided or must decide: held, approved and rejected. */

@@ -4,13 +4,7 @@ import type { Queryable, Row } from '../../db/session/session.ts';
 import { hasRow, orNull, readRow, readRows, readTexts, type RowOf } from '../../db/rows/rows.ts';
 import { batchesById } from '../../db/rows/slices.ts';
 
-const RECORD = {
-  id: String,
-  raw: String,
-  firstSeenAt: String,
-  changedAt: String,
-  deletedAt: orNull(String),
-};
+const RECORD = { id: String, raw: String, firstSeenAt: String, changedAt: String, deletedAt: orNull(String) };
 
 /** A record in the mirror: its JSON text, every number as received, and when it was deleted; null = live. */
 export type MirroredRecord = RowOf<typeof RECORD>;

@@ -10,6 +10,7 @@ import type { Queryable } from '../../db/session/session.ts';
 import { CHANGES, DELETIONS } from '../tables/change-tables.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
 import {
+  omitColumns,
   orNull,
   pickColumns,
   readRows,
@@ -149,16 +150,7 @@ export function proofWords(absence: RecordAbsence | null): MessageKey | null {
     : 'the service answered that it is gone';
 }
 
-const EVENT = pickColumns(
-  CHANGES,
-  'seq',
-  'change',
-  'observedFrom',
-  'observedAt',
-  'origin',
-  'runId',
-  'fields',
-);
+const EVENT = omitColumns(CHANGES, 'kind', 'recordId', 'before', 'after', 'recordNumber');
 
 const ISSUE = pickColumns(ISSUES, 'field', 'code', 'detail', 'firstSeenAt', 'closedAt');
 

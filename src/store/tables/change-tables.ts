@@ -99,10 +99,7 @@ export const ERASURES = sqliteTable(
  */
 export const UNLISTED_ROWS = sqliteTable(
   'unlisted_rows',
-  {
-    kind: text('kind', 'nothing').notNull(),
-    recordId: text('record_id', 'nothing').notNull(),
-  },
+  { kind: text('kind', 'nothing').notNull(), recordId: text('record_id', 'nothing').notNull() },
   (t) => [primaryKey({ columns: [t.kind, t.recordId] })],
 );
 
