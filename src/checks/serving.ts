@@ -26,10 +26,7 @@ export const rolesText = (roles: readonly string[]): string => roles.join(', ') 
 /** Whether the running services pull by other schedules than the settings have. */
 export function hasOtherSchedules(serving: Serving, configured: readonly Schedule[]): boolean {
   const sortedText = (schedules: readonly Schedule[]): string =>
-    schedules
-      .map((schedule) => JSON.stringify(schedule))
-      .sort()
-      .join();
+    JSON.stringify(schedules.map((schedule) => JSON.stringify(schedule)).sort());
   return serving.schedules !== null && sortedText(serving.schedules) !== sortedText(configured);
 }
 
