@@ -5,7 +5,6 @@ import { saveUnlisted } from '../../src/store/sightings/sighting-store.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { mirror, liveIds, rowsOf, sandbox } from './support.ts';
 import {
-  DATABASES,
   ONE_DATABASE,
   MIRRORS,
   absencesOf,
@@ -59,7 +58,7 @@ test.each(LISTED_KINDS.map(({ name }) => name))(
   },
 );
 
-describe.each(DATABASES)('%s', (database) => {
+describe.each(ONE_DATABASE)('%s', (database) => {
   test('a deletion keeps the content and says when it can have happened; a return is an event too', async () => {
     const service = await sandbox({ size: 130 });
     const session = await MIRRORS[database]();

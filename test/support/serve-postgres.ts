@@ -3,7 +3,6 @@ import { canary } from './canary.ts';
 import { listening } from './listening.ts';
 import { watch } from '../canary/watch.ts';
 import { startPostgresServer } from './postgres-server.ts';
-import { createTemplates } from './postgres-templates.ts';
 
 /** What the first test that asks for the server, or for a template, gets. */
 export interface SharedPostgres {
@@ -64,5 +63,6 @@ async function startServer() {
     const details = [error instanceof Error ? error.message : '', ...log.slice(-5)].join('\n').trim();
     throw new Error(`The tests need a PostgreSQL server of their own, which did not start:\n${details}`);
   });
+  const { createTemplates } = await import('./postgres-templates.ts'); // It loads our migrations.
   return { url, stop, templates: createTemplates(url) };
 }
