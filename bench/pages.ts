@@ -147,7 +147,7 @@ const app = await createServer(
     names: [],
     kinds: LISTED_KINDS,
     schedules: [],
-    webhooks: { ...reader, allowHosts: [], mail: { url: null, from: null }, publicUrl: null },
+    webhooks: { ...reader, allowHosts: [], mail: { url: null, from: null }, messages: null, publicUrl: null },
     database: { url: 'file:', readerRole: null },
     plans: { approvals: 0 },
   },

@@ -1,13 +1,16 @@
-import { OPERATIONS } from '../operations/all.ts';
-import { runOperation, inputOf } from '../operations/operation.ts';
+import { runOperation, inputOf, type AnyOperation } from '../operations/operation.ts';
 import { sentence } from '../lib/text/text.ts';
 import { sendDocument } from '../http/send.ts';
 import { deciderOf } from '../http/access.ts';
 import type { RouteContext, Server } from '../http/server.ts';
 
 /** The routes of the API for all operations. */
-export function operationRoutes(app: Server, context: RouteContext): void {
-  for (const operation of OPERATIONS) {
+export function operationRoutes(
+  app: Server,
+  context: RouteContext,
+  operations: readonly AnyOperation[],
+): void {
+  for (const operation of operations) {
     const { path, role, summary, answer, status = 200 } = operation;
     const schema = {
       summary: sentence(summary).slice(0, -1),

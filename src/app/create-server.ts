@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import formbody from '@fastify/formbody';
 import multipart from '@fastify/multipart';
 import rateLimit from '@fastify/rate-limit';
+import * as features from '../features.ts';
 import { createAccess } from '../http/access.ts';
 import { guardRequests, requireToken } from '../http/guard.ts';
 import { answerErrors } from '../http/answer-errors.ts';
@@ -18,16 +19,13 @@ import { dashboardRoutes } from '../dashboard/dashboard.ts';
 import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
 import { changeRoutes } from '../api/changes.ts';
 import { documentRoutes } from '../api/documents.ts';
-import { exportRoutes } from '../features/export/routes.ts';
 import { healthRoutes } from '../api/health.ts';
 import { operationRoutes } from '../api/operations.ts';
 import { outboxRoutes } from '../api/outbox.ts';
 import { recordRoutes } from '../api/records.ts';
 import { pushRoutes } from '../api/push.ts';
 import { runRoutes } from '../api/runs.ts';
-import { planRoutes } from '../features/plans/routes.ts';
-import { reportRoutes } from '../features/reports/routes.ts';
-import { mcpRoutes } from '../features/mcp/routes.ts';
+import { CORE_OPERATIONS } from '../operations/all.ts';
 import { createUploadLimit, UPLOAD_BYTES } from '../http/upload-limit.ts';
 import type { RouteContext, Server, ServerSettings, ServingProcess } from '../http/server.ts';
 
@@ -37,14 +35,8 @@ const ROUTES = [
   runRoutes,
   changeRoutes,
   recordRoutes,
-  exportRoutes,
-  reportRoutes,
   outboxRoutes,
   pushRoutes,
-  planRoutes,
-  operationRoutes,
-  mcpRoutes,
-  openapiRoute,
 ];
 
 /**
@@ -74,6 +66,7 @@ export async function createServer(process: ServingProcess, settings: ServerSett
     ...process,
     ...settings,
     version: packageVersion(),
+    needsOfFeatures: features.needsOfFeatures,
     access: createAccess(process, settings, signInCode, app.createRateLimit()),
     closing: endStreams(app),
     streamLimit: limits.createStreamLimit(),
@@ -87,14 +80,19 @@ export async function createServer(process: ServingProcess, settings: ServerSett
   answerErrors(app, logger, sendProblemPage);
   readBodies(app);
   await describeApi(app, context);
-  for (const addRoutes of ROUTES) addRoutes(app, context);
+  for (const addRoutes of [...ROUTES, ...(await features.loadAll(features.ROUTES))]) addRoutes(app, context);
+  const operations = [...CORE_OPERATIONS, ...(await features.loadAll(features.OPERATIONS)).flat()];
+  operationRoutes(app, context, operations);
+  openapiRoute(app);
   metricsRoute(app, context, registry);
-  await app.register(async (pages: Server) => {
-    await pages.register(formbody); // Forms are for the pages only.
-    await pages.register(multipart, { limits: UPLOAD_LIMITS });
-    languageRoute(pages);
-    signInRoutes(pages, context);
-    dashboardRoutes(pages, context);
+  const kindLinks = await features.loadAll(features.KIND_LINKS);
+  const pages = await features.loadAll(features.PAGE_ROUTES);
+  await app.register(async (dashboard: Server) => {
+    await dashboard.register(formbody); // Forms are for the pages only.
+    await dashboard.register(multipart, { limits: UPLOAD_LIMITS });
+    languageRoute(dashboard);
+    signInRoutes(dashboard, context);
+    dashboardRoutes(dashboard, context, { operations, pages, kindLinks });
   });
   return app;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { allKinds, refuseMissingExclusions, refuseUnknownFields } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import { OPENINGS, TABLE_OWNERS } from '../feature-hooks.ts';
 import { describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { LANGUAGES } from '../lib/text/translator.ts';
@@ -11,7 +12,7 @@ import { readMirroredKind, readNamesSoFar } from '../store/kinds/field-store.ts'
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
 import { openSession, sqlitePath } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
-import { refuseMoved, type MirrorUse } from '../features/move/move-mark.ts';
+import type { MirrorUse } from '../store/kinds/target-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { migrate, type SchemaState } from '../views/migrate.ts';
 import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
@@ -57,7 +58,7 @@ async function openChecked(
 ): Promise<Session> {
   const opened = await openSession(config.database.url, { readsInThread });
   try {
-    const session = await refuseMoved(opened, use);
+    const session = await admit(opened, use);
     await prepare(session);
     if (await hasBaseline(session)) await session.makeDurable();
     return session;
@@ -65,6 +66,13 @@ async function openChecked(
     await opened.close();
     throw error;
   }
+}
+
+/** Refuses a mirror that must not be opened for this use. @returns The session to work with. */
+export async function admit(opened: Session, use: MirrorUse): Promise<Session> {
+  let session = opened;
+  for (const open of OPENINGS) session = await open(session, use);
+  return session;
 }
 
 type OnRefilled = NonNullable<RefillOptions['onProgress']>;
@@ -75,7 +83,7 @@ export type Migration = Awaited<ReturnType<typeof migrateMirror>>;
 /** Brings the mirror to the shape of this release; creates it if there is none. */
 export async function migrateMirror(config: Config, onProgress?: OnRefilled) {
   await using session = await openSession(config.database.url);
-  await refuseMoved(session, 'write');
+  await admit(session, 'write');
   const mayMigrate = refuseBesideOlder(session.location);
   const upgrade = { mayMigrate, keepsSettings: true, onProgress };
   return { database: session.location, ...(await upgradeMirror(session, config, upgrade)) };
@@ -113,7 +121,9 @@ async function upgradeMirror(
   const language = LANGUAGES.find((one) => one === stored) ?? config.language;
   const kept = { language, ...(isKept && { reports, kept: facts }) };
   const migrated = await migrate(session, kinds, { ...schemaOptions(config), ...kept, mayMigrate });
-  const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, { onProgress });
+  const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, TABLE_OWNERS, {
+    onProgress,
+  });
   if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
     for (const kind of kinds) {
       const mirrored = await readMirroredKind(session, kind);

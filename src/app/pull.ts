@@ -1,6 +1,7 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
+import { TABLE_OWNERS } from '../feature-hooks.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/status-store.ts';
@@ -84,6 +85,6 @@ export function pullSettings(config: Config): PullSettings {
     deletions,
     repeatBelowPages: sweep.repeatBelowPages,
     ignoreFields: diff.ignoreFields,
-    retention,
+    retention: { ...retention, owners: TABLE_OWNERS },
   };
 }

@@ -7,6 +7,7 @@ import { startRunRequests } from '../runs/request-runs.ts';
 import { findUnscheduled, nextSlots } from '../runs/schedule.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { startFreshnessReads } from '../pull/freshness/keep-fresh.ts';
+import type { NeedReader } from '../needs/read-needs.ts';
 import { pullSettings } from './pull.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { schedulesOf } from './schedules.ts';
@@ -19,6 +20,13 @@ export function startPulling(config: Config, process: ProcessContext): () => Pro
     await Promise.all(stops.map((stop) => stop()));
   };
 }
+
+/** Starts what a feature does in a service. Returns the functions that stop it. */
+export type StartWork = (
+  config: Config,
+  process: ProcessContext,
+  needsOfFeatures: NeedReader,
+) => readonly (() => Promise<void>)[];
 
 /** Makes a function that reads which scheduled kinds are stale. */
 export function staleReader(config: Config, context: MirrorContext) {

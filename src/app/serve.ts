@@ -5,10 +5,8 @@ import { checkAdminToken } from '../checks/secret-files.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
 import { describeSending } from '../checks/schedules.ts';
 import { rolesText } from '../checks/serving.ts';
-import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { startAlerts } from '../features/notify/alerts.ts';
-import { startDigest } from '../features/notify/digest.ts';
+import * as features from '../features.ts';
 import { createSender } from '../events/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
@@ -17,20 +15,19 @@ import { THIS_PROCESS, describeOwner } from '../lib/owner.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { openSourceBinding } from '../pull/source-binding.ts';
-import { hasLiveRole, listLiveOwners, registerOnlyWorker, type Worker } from '../store/runs/worker-store.ts';
+import { listLiveOwners, registerOnlyWorker, type Worker } from '../store/runs/worker-store.ts';
 import { readFrozen } from '../store/outbox/freeze-store.ts';
 import { probeBlocks } from '../store/outbox/outbox-queue.ts';
 import type { ProcessContext } from '../db/mirror-context.ts';
 import { watchInserts, watchWrites } from '../db/session/write-watch.ts';
 import { freezeIfRestored, type OpenSendCounter } from '../outbound/freeze.ts';
-import { readWaitingPlans } from '../features/plans/work/plan-document.ts';
 import { openSendCounter } from '../outbound/send-counter.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
 import type { ServingProcess } from '../http/server.ts';
 import type { Source } from '../source/source.ts';
-import { describePulls, staleReader, startFreshness, startPulling } from './scheduled-pulls.ts';
+import { describePulls, startFreshness, startPulling } from './scheduled-pulls.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
@@ -151,7 +148,8 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
       const { retrySeconds } = config.webhooks;
       const rules = { retrySeconds, reader: sendingRules(config), random: Math.random };
       engine.add(createWebhookQueue(parts, sender, rules, signal));
-      stops.push(...startNotifications(config, parts));
+      for (const start of await features.loadAll(features.WORK))
+        stops.push(...start(config, parts, features.needsOfFeatures));
     }
     await logStart(config, parts, worker.roles);
     if (!signal.aborted) await once(signal, 'abort');
@@ -163,22 +161,6 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
 
 /** Loads Fastify. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
 const loadHttp = () => import('./serve-http.ts');
-
-/** Starts what is sent beside events: alerts, the digest. */
-function startNotifications(config: Config, mirror: ProcessContext) {
-  const { session } = mirror;
-  const { digestAt: at } = config.mail;
-  const { timezone } = config.schedules;
-  const alerts = startAlerts(mirror, config.alerts);
-  if (at === null) return [alerts];
-  const readStale = staleReader(config, mirror);
-  const readOutlook = async () => {
-    const isSending = await hasLiveRole(session, 'outbound');
-    const plans = await readWaitingPlans(session, allKinds(config), config.plans);
-    return { stale: await readStale(), isSending, plans };
-  };
-  return [alerts, startDigest(mirror, { at, timezone }, readOutlook)];
-}
 
 async function openNotifier(config: Config, logger: Logger): Promise<Notifier> {
   if (config.queue.url === null) return createInProcessNotifier();

@@ -6,7 +6,6 @@ import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
 import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { refuseMoved } from '../features/move/move-mark.ts';
 import { databaseVersion, canCreateSchema, hasFsync, postgresSize } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
@@ -15,18 +14,25 @@ import { readExclusions } from '../store/kinds/exclusions.ts';
 import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
 
+export interface MirrorOpeners {
+  /** Opens the database as it is: nothing is migrated. */
+  readonly mirror: () => Promise<Session>;
+  /** Refuses a mirror that must not be opened. */
+  readonly admit: (session: Session, use: 'write') => Promise<Session>;
+}
+
 /**
  * Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. `isMirror` is
  * true if a pull would find a mirror of this release, null if the database could not be read.
  */
-export async function checkDatabase(config: Config, openMirror: () => Promise<Session>) {
+export async function checkDatabase(config: Config, open: MirrorOpeners) {
   const absent = absentFile(config.database.url);
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
   const found = { isMirror: false };
   const opened = await runCheck('database', async () => {
-    await using session = await openMirror();
-    await refuseMoved(session, 'write');
+    await using session = await open.mirror();
+    await open.admit(session, 'write');
     refuseMissingExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;

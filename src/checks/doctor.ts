@@ -9,12 +9,10 @@ import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
 import { boundUrl, openSourceBinding } from '../pull/source-binding.ts';
 import { doTokensRotate } from '../pull/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
-import type { Session } from '../db/session/session.ts';
 import { findForeignKinds } from '../pull/sweep/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
-import { checkDatabase } from './database.ts';
+import { checkDatabase, type MirrorOpeners } from './database.ts';
 import { absentFile } from './database-file.ts';
-import { checkMail } from '../features/notify/checks.ts';
 import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
 import { checkAdminToken, checkSecretFiles } from './secret-files.ts';
@@ -22,9 +20,7 @@ import { checkService } from './service.ts';
 import { readServing } from './serving.ts';
 
 /** Open the database and the service of the settings. */
-interface Openers {
-  /** Opens the database as it is: nothing is migrated. */
-  readonly mirror: () => Promise<Session>;
+interface Openers extends MirrorOpeners {
   /** @throws {UsageError} If its address or the token is not set. */
   readonly source: () => Source;
 }
@@ -33,16 +29,20 @@ interface Openers {
  * Checks all requirements: the settings, the database, the queue, the service and the token. Creates and changes nothing.
  *
  * @param files The files from which settings were read.
- * @param outlook `schedules`: the schedules of `serve`.
+ * @param outlook `schedules`: the schedules of `serve`; `more`: the checks of features.
  */
 export async function checkAll(
   config: Config,
   files: readonly string[],
   open: Openers,
-  outlook: { readonly schedules: readonly Schedule[]; readonly now: Date },
+  outlook: {
+    readonly schedules: readonly Schedule[];
+    readonly now: Date;
+    readonly more: readonly ((config: Config) => Promise<readonly CheckResult[]>)[];
+  },
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
-  const { checks: database, isMirror } = await checkDatabase(config, open.mirror);
+  const { checks: database, isMirror } = await checkDatabase(config, open);
   const { serving, swept, tokens, excluded } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
@@ -62,7 +62,7 @@ export async function checkAll(
       : checkServing(config, serving, isPaused)),
     ...checkSchedules(config, schedules, serving, now),
     ...(await checkQueue(config.queue.url)),
-    ...(await checkMail(config.mail)),
+    ...(await Promise.all(outlook.more.map((check) => check(config)))).flat(),
     ...service,
     ...tokens,
   ];

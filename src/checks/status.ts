@@ -23,10 +23,9 @@ import { countEntries } from '../store/outbox/outbox-store.ts';
 import { countMissing, readDisappeared, readHolds, type ShownHold } from '../store/records/deletion-store.ts';
 import type { Session } from '../db/session/session.ts';
 import { readDamage } from '../store/integrity-check.ts';
-import { readWaitingPlans } from '../features/plans/work/plan-document.ts';
 import { failingEndpoints } from '../events/webhooks/endpoint-store.ts';
 import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
-import { readNeeds, type Need } from '../store/needs/read-needs.ts';
+import { readNeeds, type Need, type NeedReader } from '../needs/read-needs.ts';
 import { needWords, plainWhy } from '../words/needs.ts';
 import { readStale } from './stale-kinds.ts';
 import type { StatusDocument } from './status-document.ts';
@@ -71,6 +70,7 @@ interface Outlook {
   readonly now: Date;
   /** Why sends are paused, or would be once `serve` starts; absent = only what the mirror says. */
   readonly frozen?: Frozen | null;
+  readonly needsOfFeatures: NeedReader;
   /** The setting `plans`. */
   readonly plans: { readonly approvals: number };
 }
@@ -85,7 +85,7 @@ export async function readStatusReport(
   outlook: Outlook,
 ): Promise<StatusDocument> {
   const { schedules, now, frozen = await readFrozen(session) } = outlook;
-  const plans = await readWaitingPlans(session, kinds, outlook.plans);
+  const more = await outlook.needsOfFeatures(session, kinds, outlook);
   const serving = await readServing(session);
   const { isSending } = serving;
   const inForce = serving.schedules ?? schedules;
@@ -105,7 +105,7 @@ export async function readStatusReport(
   return {
     version: packageVersion(),
     database: session.location,
-    needs: (await readNeeds(session, stale, { frozen, isSending, repeats, plans })).map(needDocument),
+    needs: (await readNeeds(session, stale, { frozen, isSending, repeats, more })).map(needDocument),
     kinds: counted,
     uncertified,
     holds: await readHolds(session),

@@ -3,7 +3,7 @@ import { openExistingMirror } from '../app/open-mirror.ts';
 import { requireKnownKind } from '../config/known-kinds.ts';
 import { changeLine, followChanges } from '../events/follow-changes.ts';
 import { countChanges, streamChanges, seqBeforeLatest, type KeyedChange } from '../events/read-changes.ts';
-import { asOfInstant } from '../features/export/export-source.ts';
+import { asOfInstant } from '../lib/time/as-of-instant.ts';
 import type { Session } from '../db/session/session.ts';
 import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
 import { sanitizeJson, sanitizeLine } from '../lib/text/text.ts';

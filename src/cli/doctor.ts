@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { admit } from '../app/open-mirror.ts';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
 import { discoverKinds, discoveryLines, type DiscoveredKind } from '../checks/discover.ts';
+import * as features from '../features.ts';
 import { listConfigFiles } from '../config/environment.ts';
 import type { Config } from '../config/settings.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -19,9 +21,11 @@ export function doctorCommand(context: CommandContext): Command {
       const logger = await context.logger(config);
       const open = {
         mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
+        admit,
         source: () => openConfiguredSource(config, { clock: systemClock, logger }),
       };
-      const outlook = { schedules: schedulesOf(config), now: systemClock.now() };
+      const more = await features.loadAll(features.CHECKS);
+      const outlook = { schedules: schedulesOf(config), now: systemClock.now(), more };
       const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
       const ok = checks.every((check) => check.ok !== false);
       const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openExistingMirror } from '../app/open-mirror.ts';
+import { TABLE_OWNERS } from '../feature-hooks.ts';
 import type { Config } from '../config/settings.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { systemClock } from '../lib/time/clock.ts';
@@ -56,7 +57,7 @@ async function eraseRecord(config: Config, wanted: Forgettable): Promise<Forgott
     const target = `${wanted.kind.name} ${wanted.id}`;
     const detail = wanted.suppress ? 'suppress' : null;
     await saveDecision(tx, { ...by, what: 'forget', target, detail }, now);
-    return await forgetRecord(tx, { ...wanted, by: by.who, now });
+    return await forgetRecord(tx, { ...wanted, by: by.who, now, owners: TABLE_OWNERS });
   });
 }
 

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { isFileMissing } from '../app/open-mirror.ts';
+import { admit, isFileMissing } from '../app/open-mirror.ts';
 import { documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
-import { refuseMoved } from '../features/move/move-mark.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from './describe-kind.ts';
@@ -41,7 +40,7 @@ async function seenFields({ database: { url } }: Config, kinds: readonly Kind[])
   if (isFileMissing(url)) return ABSENT;
   try {
     await using session = await openSession(url);
-    await refuseMoved(session, 'read');
+    await admit(session, 'read');
     if (!(await isMirrorPresent(session))) return ABSENT;
     const fields = new Map<string, ReadonlyMap<string, KnownField>>();
     for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
+import * as features from '../features.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { StoppedError, SyncError, UsageError, wordSystemFault } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
@@ -8,10 +9,9 @@ import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCod
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 import { SUMMARIES } from './parts/summaries.ts';
 
-type CreateCommand = (context: CommandContext) => Command;
-
-/** Every command by its name. Only the one that is called is loaded. */
-const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
+/** Every command of the core by its name. Only the one that is called is loaded. */
+const COMMANDS: typeof features.COMMANDS = {
+  ...features.COMMANDS,
   demo: async () => (await import('./demo/demo.ts')).demoCommand,
   pull: async () => (await import('./pull.ts')).pullCommand,
   backfill: async () => (await import('./backfill.ts')).backfillCommand,
@@ -21,25 +21,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   changes: async () => (await import('./changes.ts')).changesCommand,
   record: async () => (await import('./record.ts')).recordCommand,
   kinds: async () => (await import('./kinds.ts')).kindsCommand,
-  export: async () => (await import('../features/export/commands/export.ts')).exportCommand,
-  report: async () => (await import('../features/reports/commands.ts')).reportCommand,
   backup: async () => (await import('./backup.ts')).backupCommand,
-  snapshot: async () => (await import('../features/export/commands/snapshot.ts')).snapshotCommand,
   forget: async () => (await import('./forget.ts')).forgetCommand,
   push: async () => (await import('./push.ts')).pushCommand,
-  plan: async () => (await import('../features/plans/commands.ts')).planCommand,
-  plans: async () => (await import('../features/plans/commands.ts')).plansCommand,
-  approve: async () => (await import('../features/plans/commands.ts')).approveCommand,
-  reject: async () => (await import('../features/plans/commands.ts')).rejectCommand,
-  withdraw: async () => (await import('../features/plans/commands.ts')).withdrawCommand,
-  apply: async () => (await import('../features/plans/commands.ts')).applyCommand,
-  undo: async () => (await import('../features/plans/commands.ts')).undoCommand,
   outbox: async () => (await import('./decisions/outbox.ts')).outboxCommand,
   webhooks: async () => (await import('./decisions/webhooks.ts')).webhooksCommand,
   users: async () => (await import('./decisions/users.ts')).usersCommand,
-  verify: async () => (await import('../features/verify/commands.ts')).verifyCommand,
-  mcp: async () => (await import('../features/mcp/commands.ts')).mcpCommand,
-  move: async () => (await import('../features/move/commands/move.ts')).moveCommand,
   migrate: async () => (await import('./migrate.ts')).migrateCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   serve: async () => (await import('./serve.ts')).serveCommand,
@@ -58,6 +45,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
       .version(packageVersion(), '--version');
     const called = argv.find((word) => Object.hasOwn(COMMANDS, word));
     for (const [name, [summary, ...args]] of Object.entries(SUMMARIES)) {
+      if (!Object.hasOwn(COMMANDS, name)) continue;
       const load = name === called ? COMMANDS[name] : undefined;
       const listed = new Command(name).description(summary).option('--json');
       for (const arg of args) listed.argument(arg);

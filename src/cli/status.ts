@@ -4,6 +4,7 @@ import { allKinds } from '../config/known-kinds.ts';
 import { isServiceWide } from '../catalog/fault-reasons.ts';
 import { READ_AGAIN, outcomeLabel } from '../words/outcome-texts.ts';
 import { readPause } from '../outbound/freeze.ts';
+import { needsOfFeatures } from '../features.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { sentence } from '../lib/text/text.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
@@ -19,7 +20,7 @@ export function statusCommand(context: CommandContext): Command {
   return readingCommand(context, createCommand('status'), async ({ session, config, parts }) => {
     const { clock, plans } = parts;
     const frozen = await readPause(parts);
-    const outlook = { schedules: schedulesOf(config), now: clock.now(), frozen, plans };
+    const outlook = { schedules: schedulesOf(config), now: clock.now(), frozen, plans, needsOfFeatures };
     const status = await readStatusReport(session, allKinds(config), outlook);
     return [documentOf(statusDocument, status), statusTexts(status)];
   });

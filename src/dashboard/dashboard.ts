@@ -5,13 +5,11 @@ import * as z from 'zod';
 import { nestedTables } from '../store/tables/kind-table.ts';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import type { RouteContext, Server } from '../http/server.ts';
-import { OPERATIONS } from '../operations/all.ts';
 import { trailName } from '../operations/operation.ts';
 import { addChangesPage } from './changes-page.ts';
 import { addDecisionsPage } from './decisions-page.ts';
 import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
-import { addExportsPage } from '../features/export/pages/exports-page.ts';
 import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
 import { addKindPages } from './kind-page.ts';
@@ -20,19 +18,16 @@ import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
 import { readKindLines } from './parts/kinds.ts';
 import { createReaders } from './parts/reader.ts';
-import { addForm, type Dashboard } from './parts/page.ts';
-import { addPlanPage } from '../features/plans/pages/plan-page.ts';
-import { addPlansPage } from '../features/plans/pages/plans-page.ts';
+import { addForm, type AddPage, type Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
 import { addRunPages } from './runs-page.ts';
 import { addUsersPage } from './users-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
-const PAGES = [
+const PAGES: readonly AddPage[] = [
   addOverviewPage,
   addKindPages,
-  addExportsPage,
   addChangesPage,
   addFindPage,
   addRecordPage,
@@ -40,8 +35,6 @@ const PAGES = [
   addRunPages,
   addOutboxPage,
   addEntryPage,
-  addPlansPage,
-  addPlanPage,
   addDeletionsPage,
   addIssuesPage,
   addWebhooksPage,
@@ -49,7 +42,11 @@ const PAGES = [
   addUsersPage,
 ];
 
-export function dashboardRoutes(app: Server, context: RouteContext): void {
+export function dashboardRoutes(
+  app: Server,
+  context: RouteContext,
+  { pages, ...shown }: Pick<Dashboard, 'operations' | 'kindLinks'> & { readonly pages: readonly AddPage[] },
+): void {
   const { clock, timezone } = context;
   const shapes = context.kinds.flatMap((kind) => [
     kind,
@@ -57,7 +54,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
   ]);
   const readers = createReaders(timezone, clock, shapes);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
-  const dashboard = { ...context, readerOf, counts: createCounts(context) };
+  const dashboard = { ...context, readerOf, counts: createCounts(context), ...shown };
   app.addHook('onListen', () => {
     // The first page would have to wait for these counts.
     void readKindLines(dashboard, clock.now()).catch((error: unknown) => {
@@ -76,7 +73,7 @@ export function dashboardRoutes(app: Server, context: RouteContext): void {
       (_request, reply) => reply.type(type).send((content ??= readFileSync(path))),
     );
   }
-  for (const addPages of PAGES) addPages(app, dashboard);
+  for (const addPages of [...PAGES, ...pages]) addPages(app, dashboard);
   addForms(app, dashboard);
 }
 
@@ -93,7 +90,7 @@ const ASSETS = [
 
 function addForms(app: Server, context: Dashboard): void {
   const response = { 303: z.null().describe('The way back to the page') };
-  for (const operation of OPERATIONS.filter((operation) => operation.notice !== undefined))
+  for (const operation of context.operations.filter((operation) => operation.notice !== undefined))
     addForm(app, { context, operation }, response, ({ params }, document, reply) => {
       const { back = '/' } = params as { readonly back?: string };
       const page = operation.resultPage?.(document) ?? back;

@@ -13,7 +13,6 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { canSend, decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
-import { exportLinks } from '../features/export/pages/export-links.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import {
@@ -61,7 +60,8 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
-      <a href="/changes?kind=${kind}">${t('Changes')}</a> · ${exportLinks(reader, kind)}`;
+      <a href="/changes?kind=${kind}">${t('Changes')}</a>
+      ${dashboard.kindLinks.map((links) => html` · ${links(reader, kind)}`)}`;
     const all = html`<a href="/changes?kind=${kind}"
       >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
     >`;

@@ -8,6 +8,7 @@ import type { Language } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteHealth } from '../db/session/write-watch.ts';
 import type { CounterReader } from '../outbound/freeze.ts';
+import type { NeedReader } from '../needs/read-needs.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import type { Access, RequestUser, SignInSettings } from './access.ts';
 import type { StreamLimit } from './limits.ts';
@@ -63,6 +64,7 @@ export type Server = FastifyInstance<
 
 /** The dependencies of the routes. */
 export interface RouteContext extends ServingProcess, ServerSettings {
+  readonly needsOfFeatures: NeedReader;
   readonly version: string;
   readonly access: Access;
   /** Fires when the server closes: streams end. */

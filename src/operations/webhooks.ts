@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { disableEndpoint, enableEndpoint, replayEvents } from '../events/webhooks/endpoint-activity.ts';
 import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../events/webhooks/endpoints.ts';
-import { mailUnsetError } from '../features/notify/mailer.ts';
-import { ENTRY_DONE } from '../events/webhooks/endpoint-store.ts';
+import { mailUnsetError } from '../events/webhooks/messages.ts';
+import { ENTRY_DONE } from '../store/notifications/endpoints.ts';
 import { testEndpoint } from '../events/webhooks/test-event.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';

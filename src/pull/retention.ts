@@ -1,29 +1,19 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../lib/time/clock.ts';
-import { DAY_MS } from '../lib/time/zone-offset.ts';
+import { daysBefore } from '../lib/time/zone-offset.ts';
 import { archiveEndedEntries } from '../store/outbox/ended-entries.ts';
-import { deletePlans } from '../features/plans/store.ts';
 import { pruneChanges } from '../store/records/change-store.ts';
 import type { Session } from '../db/session/session.ts';
-import { pruneDeliveries } from '../events/webhooks/delivery-queue.ts';
-import { forgetExpiredSecrets } from '../events/webhooks/endpoint-store.ts';
+import type { KeptDays, TableOwner } from '../store/records/table-owner.ts';
 
-/** How long history is kept, in days; null keeps all of it. */
-export interface Retention {
-  readonly changesDays: number | null;
-  /** Runs, counted from their end. */
-  readonly runsDays: number | null;
-  /** Entries of the outbox that ended, whose keys stay; and plans. */
-  readonly outboxDays: number | null;
-  /** Closed issues, notes of drift and proven deletions. */
-  readonly issuesDays: number | null;
-  /** Webhook deliveries that are settled. */
-  readonly deliveriesDays: number | null;
+/** How long history is kept, and the owners of tables beside those of the store. */
+export interface Retention extends KeptDays {
+  readonly owners: readonly TableOwner[];
 }
 
 /** Removes history that is older than the settings under `retention` keep. */
 export async function applyRetention(session: Session, keep: Retention, now: Date): Promise<void> {
-  const { changesDays, runsDays, outboxDays, issuesDays, deliveriesDays } = keep;
+  const { changesDays, runsDays, outboxDays, issuesDays, owners } = keep;
   await session.atomically(async (tx) => {
     if (changesDays !== null) await pruneChanges(tx, daysBefore(now, changesDays));
     if (runsDays !== null) {
@@ -33,10 +23,7 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
       );
       await tx.query(sql`delete from runs where finished_at < ${oldest}`);
     }
-    if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
-    await forgetExpiredSecrets(tx, now);
-    if (outboxDays !== null)
-      await deletePlans(tx, sql`created_at < ${formatInstant(daysBefore(now, outboxDays))}`);
+    for (const owner of owners) await owner.prune(tx, keep, now);
     if (issuesDays !== null) {
       const oldest = formatInstant(daysBefore(now, issuesDays));
       await tx.query(sql`delete from issues where closed_at < ${oldest}`);
@@ -46,5 +33,3 @@ export async function applyRetention(session: Session, keep: Retention, now: Dat
   });
   if (outboxDays !== null) await archiveEndedEntries(session, daysBefore(now, outboxDays));
 }
-
-const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);

@@ -50,7 +50,7 @@ interface EntryFacts extends Pick<VerdictFacts, 'kind' | 'recordId' | 'verdict' 
 }
 
 /**
- * The words of each need, and of some notifications; the facts come from `store/needs`. Those of an older release may lack the
+ * The words of each need, and of some notifications; the facts come from `src/needs`. Those of an older release may lack the
  * optional ones.
  */
 const WORDS = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isRoleAllowed, insertUser, USER_ROLES, type UserRole } from '../../src/store/users/user-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
-import { OPERATIONS } from '../../src/operations/all.ts';
+import { OPERATIONS } from '../support/operations.ts';
 import { httpClient, type Asked } from '../http/ask.ts';
 import { TOKEN, describedRoutes, serveMirror, signIn, type Stage } from '../http/stage.ts';
 import { ONE_DATABASE } from '../store/databases.ts';

@@ -7,7 +7,7 @@ import { createRepeats, createScheduleCheck } from '../../src/runs/request-runs.
 import { createRunsQueue } from '../../src/runs/runs-queue.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { listRuns, readTries } from '../../src/store/runs/run-store.ts';
-import { readNeeds } from '../../src/store/needs/read-needs.ts';
+import { readNeeds } from '../../src/needs/read-needs.ts';
 import { ONE_DATABASE, MIRRORS, clockAt, kindsNamed } from '../pull/steps.ts';
 import { openSandboxSource, pullFrom, RULES, sandbox } from '../pull/support.ts';
 import { memoryLog } from '../runs/engine/support.ts';

@@ -5,7 +5,7 @@ import { checkSpace } from '../../src/checks/database-file.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
-import { openMirror } from '../../src/app/open-mirror.ts';
+import { admit, openMirror } from '../../src/app/open-mirror.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import { freshDatabaseUrl } from '../support/postgres.ts';
 import { freshMirror } from '../support/temp-folder.ts';
@@ -27,7 +27,7 @@ test.each([
 test('frozen sends fail a check that says why and how they go on', async () => {
   const config = configOf(`file:${freshMirror()}`);
   await using session = await openMirror(config);
-  const look = () => checkDatabase(config, () => openSession(config.database.url));
+  const look = () => checkDatabase(config, { mirror: () => openSession(config.database.url), admit });
   expect((await look()).checks.map(({ name }) => name)).not.toContain('writes.frozen');
   const now = new Date('2026-03-01T12:00:00Z');
   await session.atomically((tx) => freeze(tx, 'a back-up was restored', now));
@@ -49,7 +49,7 @@ test.each([
     const config = configOf(name === 'SQLite' ? `file:${freshMirror()}` : await freshDatabaseUrl());
     const more = name === 'SQLite' ? ['database.integrity'] : ['database.fsync'];
     await (await openMirror(config)).close();
-    const look = () => checkDatabase(config, () => openSession(config.database.url));
+    const look = () => checkDatabase(config, { mirror: () => openSession(config.database.url), admit });
     const [fresh, ...others] = (await look()).checks;
     expect(fresh?.detail).toMatch(version);
     expect(others.map((finding) => finding.name)).toEqual(['database.space', ...more]);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkDatabase } from '../../src/checks/database.ts';
-import { openMirror } from '../../src/app/open-mirror.ts';
+import { admit, openMirror } from '../../src/app/open-mirror.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
 import { bystander, freshDatabaseUrl, freshRole } from '../support/postgres.ts';
@@ -9,7 +9,7 @@ import { freshMirror } from '../support/temp-folder.ts';
 
 async function found(url: string, readerRole: string | null): Promise<CheckResult | undefined> {
   const config = loadConfig({ env: {}, flags: { database: { url }, bi: { readerRole } } });
-  return (await checkDatabase(config, () => openMirror(config))).checks.find(
+  return (await checkDatabase(config, { mirror: () => openMirror(config), admit })).checks.find(
     ({ name }) => name === 'bi.readerRole',
   );
 }

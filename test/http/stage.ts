@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../src/feature-hooks.ts';
 import { onTestFinished } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import type { Kind } from '../../src/catalog/kind.ts';
@@ -45,6 +46,7 @@ export const DEFAULTS = {
   language: 'en',
   webhooks: {
     allowHosts: [],
+    messages: MESSAGES,
     mail: { url: null, from: null },
     publicUrl: null,
     language: 'en',

@@ -8,7 +8,7 @@ import { listDecisions, type StoredDecision } from '../../src/store/users/decisi
 import { decidePlan, insertPlan } from '../../src/features/plans/store.ts';
 import { insertUser } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
-import { OPERATIONS } from '../../src/operations/all.ts';
+import { OPERATIONS } from '../support/operations.ts';
 import { serveMirror, signIn, type Stage } from '../http/stage.ts';
 import { NOON, NOON_TEXT, putRecords } from '../store/temp-mirror.ts';
 import { run, type Env } from '../support/command-line.ts';

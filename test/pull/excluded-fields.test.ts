@@ -1,3 +1,4 @@
+import { TABLE_OWNERS } from '../../src/feature-hooks.ts';
 import { readFileSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
@@ -86,7 +87,7 @@ describe.each(Object.entries(DOCUMENTED_MIRRORS))('%s', (_name, open) => {
 
     const progress: number[] = [];
     await migrate(session, excluding);
-    await removeExcluded(session, excluding, { onProgress: ({ rows }) => progress.push(rows) });
+    await removeExcluded(session, excluding, TABLE_OWNERS, { onProgress: ({ rows }) => progress.push(rows) });
     for (const kind of excluding)
       await redecode(session, await readMirroredKind(session, kind), { now: NOON });
     expect(progress.length).toBeGreaterThan(0);
@@ -112,7 +113,7 @@ describe.each(Object.entries(DOCUMENTED_MIRRORS))('%s', (_name, open) => {
     expect(await events(session)).toEqual(before);
 
     await session.atomically((tx) => tx.query(sql`update outbox set state = 'done' where state = 'parked'`));
-    await removeExcluded(session, excluding);
+    await removeExcluded(session, excluding, TABLE_OWNERS);
     expect(await placesOf(session, SECRETS)).toEqual([]);
     await session.close();
     const file = session.dialect === 'sqlite' ? readFileSync(session.location, 'latin1') : '';
@@ -125,11 +126,11 @@ describe.each(Object.entries(DOCUMENTED_MIRRORS))('%s', (_name, open) => {
     const { client } = hide(service);
     const [, other = 0] = service.world.ids('clients');
     await migrate(session, excluding);
-    await removeExcluded(session, excluding);
+    await removeExcluded(session, excluding, TABLE_OWNERS);
     await pullOf(service, session, excluding);
     await pullOf(service, session, excluding);
     await migrate(session, kinds);
-    await removeExcluded(session, kinds);
+    await removeExcluded(session, kinds, TABLE_OWNERS);
     await pullOf(service, session, excluding); // By a serve that has the former settings still.
     service.world.update('clients', other, { city: 'Alma', email: 'new@example.test' });
     await pullOf(service, session, kinds);

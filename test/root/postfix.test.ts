@@ -74,7 +74,7 @@ async function startPostfix() {
 
 test("Postfix on this machine takes a letter over TLS with Debian's own certificate, without a password", async () => {
   const server = await startPostfix();
-  expect(await checkMail({ url: server.url })).toMatchObject([{ ok: true }]);
+  expect(await checkMail({ mail: { url: server.url } })).toMatchObject([{ ok: true }]);
   const mailer = createMailer({ url: server.url, from: 'bms@garage.example' }, 20_000);
   const endpoint = { url: 'mailto:anna@example.org' };
   const letter = { endpoint, webhookId: 'x', subject: 'Hello', body: 'Hello' };

@@ -1,3 +1,4 @@
+import { TABLE_OWNERS } from '../../src/feature-hooks.ts';
 import type { Retention } from '../../src/pull/retention.ts';
 
 /** Removes nothing. */
@@ -7,4 +8,5 @@ export const KEEP_ALL: Retention = {
   outboxDays: null,
   issuesDays: null,
   deliveriesDays: null,
+  owners: TABLE_OWNERS,
 };

@@ -15,6 +15,7 @@ export interface CommonOptions {
 }
 
 export type CommandContext = ReturnType<typeof createContext>;
+export type CreateCommand = (context: CommandContext) => Command;
 
 /** Creates the context of a command. @param protect Gets the secrets of the settings, so that no output shows them. */
 export function createContext(

@@ -7,7 +7,7 @@ import type { EntryHistory } from '../../outbound/decisions/entry-list.ts';
 import { recordName } from '../../store/records/record-name.ts';
 import { choicesOf } from '../../words/verdicts.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
-import { OPERATIONS } from '../../operations/all.ts';
+import { CORE_OPERATIONS } from '../../operations/all.ts';
 import { approveDeletions, rejectDeletions } from '../../operations/deletions.ts';
 import { trailName, type AnyOperation } from '../../operations/operation.ts';
 import { abandonOutboxEntry, adoptOutboxEntry, retryOutboxEntry } from '../../operations/outbox.ts';
@@ -19,6 +19,8 @@ import { html, type Html } from '../../http/html.ts';
 export interface DecisionButton {
   readonly label: string;
   readonly address: string;
+  /** Who may press it; absent = whom the operation of the core at this address allows. */
+  readonly role?: UserRole;
   readonly values?: Readonly<Record<string, string>>;
   /** The decision that most people make. */
   readonly isMain?: boolean;
@@ -31,18 +33,18 @@ export interface DecisionButton {
   };
 }
 
-export function canSend(role: UserRole | undefined, address: string): boolean {
-  const form = FORMS.find((form) => form.pattern.test(address));
-  return role !== undefined && form !== undefined && isRoleAllowed(role, form.role);
+export function canSend(role: UserRole | undefined, address: string, needed?: UserRole): boolean {
+  const least = needed ?? FORMS.find((form) => form.pattern.test(address))?.role;
+  return role !== undefined && least !== undefined && isRoleAllowed(role, least);
 }
 
-const FORMS = OPERATIONS.map((operation) => {
+const FORMS = CORE_OPERATIONS.map((operation) => {
   return { role: operation.role, pattern: new RegExp(`^${operation.path.replaceAll(/:\w+/g, '[^/]+')}$`) };
 });
 
 /** The buttons that a role may press; they carry out decisions and then return to the page at `back`. */
 export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
-  const pressed = buttons.filter((button) => canSend(role, button.address));
+  const pressed = buttons.filter((button) => canSend(role, button.address, button.role));
   if (pressed.length === 0) return html``;
   return html`<div class="deciding">
     ${pressed.map(({ label, address, values = {}, isMain, about, confirmation }) => {
@@ -208,9 +210,13 @@ export const endpointEffects = (
 const TRIED_AGAIN: MessageKey = 'bms-sync retries, and disables the endpoint if it accepts nothing for days.';
 
 /** The notice of an operation, null for an unknown one. @param done Its name in the decision log, and the number that it counts. */
-export function noticeFor({ t }: Translator, done = ''): Html | null {
+export function noticeFor(
+  { t }: Translator,
+  done = '',
+  operations: readonly AnyOperation[] = CORE_OPERATIONS,
+): Html | null {
   const [, name, n] = /^(.*?)(?: (\d+))?$/.exec(done) ?? [];
-  const { notice, counted } = OPERATIONS.find((operation) => trailName(operation) === name) ?? {};
+  const { notice, counted } = operations.find((operation) => trailName(operation) === name) ?? {};
   const text = n !== undefined && counted !== undefined ? t(counted, { n: Number(n) }) : notice && t(notice);
   return text === undefined ? null : html`<p class="notice" role="status">${text}</p>`;
 }

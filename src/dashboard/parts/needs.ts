@@ -1,10 +1,9 @@
 import { kindLabel } from '../../catalog/descriptions.ts';
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { RequestUser } from '../../http/access.ts';
-import { readWaitingPlans } from '../../features/plans/work/plan-document.ts';
 import { readHistory, type EntryHistory } from '../../outbound/decisions/entry-list.ts';
-import { readNeeds, type Need, type StaleKind } from '../../store/needs/read-needs.ts';
-import { readRecordNames } from '../../store/needs/record-names.ts';
+import { readNeeds, type Need, type StaleKind } from '../../needs/read-needs.ts';
+import { readRecordNames } from '../../needs/record-names.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
@@ -21,7 +20,6 @@ import {
 } from './decisions.ts';
 import { panel } from './layout.ts';
 import type { Dashboard } from './page.ts';
-import { planButton } from '../../features/plans/pages/parts.ts';
 import type { Reader } from './reader.ts';
 
 interface NeedCard extends NeedWords {
@@ -40,9 +38,9 @@ export async function readNeedCards(
 ): Promise<readonly NeedCard[]> {
   const { session, kinds } = dashboard;
   const cards: NeedCard[] = [];
-  const plans = await readWaitingPlans(session, kinds, { ...dashboard.plans, user });
+  const more = await dashboard.needsOfFeatures(session, kinds, { ...dashboard, user });
   const isSending = await hasLiveRole(session, 'outbound');
-  for (const need of await readNeeds(session, stale, { isSending, plans })) {
+  for (const need of await readNeeds(session, stale, { isSending, more })) {
     const names = await readRecordNames(session, need);
     const history = need.type === 'entry.parked' ? await readHistory(dashboard, need.facts.entryId) : null;
     const words = needWords(withResult(need, history?.entry ?? null), reader, names);
@@ -78,7 +76,11 @@ function decisionsOn(
     return { buttons: entryButtons(reader, history), effect: entryEffects(reader, history.entry) };
   if (type === 'kind.unread' || type === 'kind.stale')
     return { buttons: [pullButton(facts.kinds, reader)], effect };
-  if (type === 'plan.waiting') return { buttons: [planButton(facts.planId, 'Approve', reader)], effect };
+  if (type === 'plan.waiting') {
+    const about = reader.t('plan {id}', { id: facts.planId });
+    const address = `/plans/${facts.planId}/approve`;
+    return { buttons: [{ label: reader.t('Approve'), about, address, role: 'operator' }], effect };
+  }
   if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
   const health = type === 'webhook.disabled' ? 'disabled' : 'failing';
   const endpoint = { name: facts.name, health } as const;

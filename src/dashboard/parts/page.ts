@@ -19,8 +19,18 @@ import { html, type Html } from '../../http/html.ts';
 
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
+  readonly operations: readonly AnyOperation[];
+  readonly kindLinks: readonly KindLinks[];
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
+
+/** Adds the routes of one page, or of several. */
+export type AddPage = (app: Server, dashboard: Dashboard) => void;
+
+export type KindLinks = (reader: Reader, kind: string) => Html;
+
+/** A panel of files to download. @param views The views of the mirror. */
+export type FilePanel = (views: readonly string[], reader: Reader) => Html;
 
 interface PageRoute<Params extends z.ZodType, Query extends z.ZodObject> {
   readonly path: string;
@@ -55,7 +65,8 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
     const params = request.params as z.output<Params>;
     const page = await show({ user, reader: dashboard.readerOf(request), params, query });
     const [, part = ''] = path.split('/');
-    return sendPage(reply, { part: `/${part}`, ...page, done: query.done }, after);
+    const { operations } = dashboard;
+    return sendPage(reply, { part: `/${part}`, ...page, done: query.done, operations }, after);
   });
 }
 
@@ -134,6 +145,7 @@ interface Page {
   readonly isStill?: boolean;
   readonly hasPlots?: boolean;
   readonly done?: string | undefined;
+  readonly operations?: readonly AnyOperation[];
 }
 
 /** The parts of the dashboard, each below an entry of the menu, which leads to its first part. */
@@ -169,7 +181,7 @@ function menusOf({ t }: Translator, user: RequestUser | null, part: string | und
 }
 
 export function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
-  const { title, part, content, isStill = false, hasPlots, done } = page;
+  const { title, part, content, isStill = false, hasPlots, done, operations } = page;
   const translator = translatorFor(reply.request.language);
   const { t } = translator;
   const { user } = reply.request;
@@ -208,7 +220,7 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
           ${languageSwitch(reply.request)} ${signedInUser(reply.request, translator)}
         </header>
         ${submenu}
-        <main id="main" tabindex="-1">${noticeFor(translator, done)}${content}</main>
+        <main id="main" tabindex="-1">${noticeFor(translator, done, operations)}${content}</main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;

@@ -18,6 +18,8 @@ import {
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
 import { TEST_TYPE, URGENT_TYPES } from '../../store/notifications/notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
+import { daysBefore } from '../../lib/time/zone-offset.ts';
+import type { TableOwner } from '../../store/records/table-owner.ts';
 
 /** A change event that an endpoint is to be sent. */
 export type ScheduledDelivery = Pick<Delivery, 'webhookId' | 'type' | 'seq' | 'kind' | 'recordId' | 'state'>;
@@ -148,17 +150,11 @@ export async function firstUndelivered(db: Queryable, endpointId: number, since:
 }
 
 /** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
-export async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
+async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
   await tx.query(sql`
     delete from webhook_deliveries
     where created_at < ${formatInstant(oldest)} and state in ('delivered', 'failed', 'dropped')`);
 }
-
-/** A condition of change events: no active endpoint still has to be sent them. */
-export const isSentEverywhere = sql`
-  seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
-  and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
-    where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
 
 /** One event on its way to one endpoint, or settled. */
 export type Delivery = typeof WEBHOOK_DELIVERIES.$inferSelect;
@@ -199,7 +195,7 @@ export async function countDeliveries(db: Queryable) {
  * Removes a kind's excluded fields from its deliveries. Only notifications have a stored body: that of an event is made when it is
  * sent. The answer of a receiver may quote anything, so it is removed.
  */
-export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
+async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> {
   const isOfKind = sql`kind = ${kind.name}`;
   await tx.write(
     sql`update webhook_deliveries set response_start = null where ${isOfKind} and response_start is not null`,
@@ -211,3 +207,12 @@ export async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise
       await tx.write(sql`update webhook_deliveries set body = ${cleanedBody} where id = ${id}`);
   }
 }
+
+export const endpointTables: TableOwner = {
+  prune: async (tx, { deliveriesDays }, now) => {
+    if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
+    // Secrets whose overlap has ended.
+    await tx.query(sql`delete from webhook_secrets where expires_at <= ${formatInstant(now)}`);
+  },
+  exclude: removeFromDeliveries,
+};

@@ -2,11 +2,12 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { dropPendingAfter, type DeliveryOutcome, type Delivery } from './delivery-queue.ts';
-import { changeEndpoint, readOwnedEndpoint, type WebhookEndpoint } from './endpoint-store.ts';
+import { changeEndpoint, readOwnedEndpoint } from './endpoint-store.ts';
+import { type WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { TEST_TYPE } from '../../store/notifications/notification-types.ts';
 import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
 import { isAccepted, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
-import type { ReaderRules } from '../../features/notify/notification-text.ts';
+import type { MessageRules } from './messages.ts';
 import { scheduleNext } from './schedule-deliveries.ts';
 
 /** A delivery whose attempt has ended. */
@@ -34,7 +35,7 @@ interface PassFacts {
   readonly canTakeMore: boolean;
   readonly retrySeconds: readonly number[];
   /** The language where the endpoint has none of its own, and the address of the dashboard. */
-  readonly reader: ReaderRules;
+  readonly reader: MessageRules;
   readonly now: Date;
 }
 

@@ -18,30 +18,14 @@ import {
   type WorkClaim,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../../store/tables/webhook-tables.ts';
+import {
+  decodeEndpoint,
+  readEndpoints,
+  type EndpointRow,
+  type EventFilter,
+  type WebhookEndpoint,
+} from '../../store/notifications/endpoints.ts';
 import { isDueDelivery, isDueTest, latestPause, urgentDeliveries } from './delivery-queue.ts';
-
-type EndpointRow = typeof WEBHOOK_ENDPOINTS.$inferSelect;
-
-/** Which events an endpoint is sent; null = all. */
-export interface EventFilter {
-  readonly kinds: readonly string[] | null;
-  /** Change events only. */
-  readonly changes: readonly string[] | null;
-  /** Updates only: at least one of these fields changed. */
-  readonly fields: readonly string[] | null;
-}
-
-/** A receiver of events, without its secrets. */
-export interface WebhookEndpoint extends Omit<EndpointRow, keyof EventFilter>, EventFilter {}
-
-/** The notification that an endpoint asks for by naming it among its changes. */
-export const ENTRY_DONE = 'entry.done';
-
-/** Whether an endpoint belongs to a program that pushes: it learns what becomes of entries, by its own keys. */
-export const followsEntries = ({ changes, format }: WebhookEndpoint): boolean =>
-  format === 'json' && changes?.includes(ENTRY_DONE) === true;
-
-export type WebhookFormat = WebhookEndpoint['format'];
 
 /** `failing`: the last attempts failed, for long enough to be reported. */
 type EndpointHealth = 'healthy' | 'failing' | 'disabled';
@@ -123,21 +107,6 @@ export async function failingEndpoints(db: Queryable) {
   });
 }
 
-/** Reads endpoints. @param rest What follows `select … from webhook_endpoints`. */
-export async function readEndpoints(db: Queryable, rest: SQL): Promise<WebhookEndpoint[]> {
-  return (await select(db, WEBHOOK_ENDPOINTS, rest)).map(decoded);
-}
-
-const decoded = (row: EndpointRow): WebhookEndpoint => ({
-  ...row,
-  kinds: listOf(row.kinds),
-  changes: listOf(row.changes),
-  fields: listOf(row.fields),
-});
-
-const listOf = (json: string | null): readonly string[] | null =>
-  json === null ? null : (JSON.parse(json) as readonly string[]);
-
 const jsonOf = (list: readonly string[] | null): string | null =>
   list === null ? null : JSON.stringify(list);
 
@@ -201,11 +170,6 @@ export async function saveSecret(tx: Transaction, endpointId: number, secret: st
   await insertRows(tx, WEBHOOK_SECRETS, [{ endpointId, secret, createdAt: formatInstant(now) }]);
 }
 
-/** Removes secrets whose overlap has ended. */
-export async function forgetExpiredSecrets(tx: Transaction, now: Date): Promise<void> {
-  await tx.query(sql`delete from webhook_secrets where expires_at <= ${formatInstant(now)}`);
-}
-
 /** Active endpoints with something to plan or to send, which no process works on. */
 export async function dueEndpoints(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const at = formatInstant(now);
@@ -229,7 +193,7 @@ const ACTIVE = { table: WEBHOOK_ENDPOINTS, isDue: sql`state = 'active'` };
 /** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
 export async function claimEndpoint(tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> {
   const row = await readRow(tx, WEBHOOK_ENDPOINTS, claimRow(ACTIVE, claim));
-  return row === null ? null : decoded(row);
+  return row === null ? null : decodeEndpoint(row);
 }
 
 /** Raises the epoch of an endpoint that is still free with this one; null if it is not. */

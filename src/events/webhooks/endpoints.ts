@@ -8,6 +8,11 @@ import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
+import {
+  readEndpoints,
+  type WebhookEndpoint,
+  type WebhookFormat,
+} from '../../store/notifications/endpoints.ts';
 import * as store from './endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
@@ -71,8 +76,8 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
 const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
-export async function requireEndpoint(db: Queryable, name: string): Promise<store.WebhookEndpoint> {
-  const endpoints = await store.readEndpoints(db, sql`order by name`);
+export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
+  const endpoints = await readEndpoints(db, sql`order by name`);
   const endpoint = endpoints.find((each) => each.name === name);
   if (endpoint !== undefined) return endpoint;
   const known = endpoints.map((each) => each.name);
@@ -89,7 +94,7 @@ export const FORMATS = [
   'teams',
   'text',
   'email',
-] as const satisfies readonly store.WebhookFormat[];
+] as const satisfies readonly WebhookFormat[];
 
 const names = z.array(z.string()).nullable();
 
@@ -131,7 +136,7 @@ export async function endpointDocuments(db: Queryable): Promise<readonly Endpoin
 }
 
 /** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function maskedUrl(url: string, format: store.WebhookFormat): string {
+export function maskedUrl(url: string, format: WebhookFormat): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
   if (format !== 'json') return `${origin}/…`;

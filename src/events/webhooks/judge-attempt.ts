@@ -1,7 +1,7 @@
 import { jitterMs } from '../../lib/time/backoff.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Delivery } from './delivery-queue.ts';
-import type { WebhookEndpoint } from './endpoint-store.ts';
+import type { WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 
 /** How one request to a receiver ended. */
 export interface SentAttempt {

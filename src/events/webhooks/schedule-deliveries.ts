@@ -4,7 +4,8 @@ import { CHANGES } from '../../store/tables/change-tables.ts';
 import { pickColumns, readNumber, select, type RowOf } from '../../db/rows/rows.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { insertDeliveries, pendingRecords, recordKey, type ScheduledDelivery } from './delivery-queue.ts';
-import { isWantedBy, type WebhookEndpoint } from './endpoint-store.ts';
+import { isWantedBy } from './endpoint-store.ts';
+import { type WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { webhookIdOf } from '../../store/notifications/notifications.ts';
 import { changeType } from './payload.ts';
 

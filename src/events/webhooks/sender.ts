@@ -10,9 +10,13 @@ import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
 import { isAccepted, type SentAttempt } from './judge-attempt.ts';
-import { createMailer, type MailRules } from '../../features/notify/mailer.ts';
-import type { ReaderRules } from '../../features/notify/notification-text.ts';
-import type { FormattedBody } from './payload.ts';
+import {
+  mailUnsetError,
+  type Mailer,
+  type MailRules,
+  type MessageRules,
+  type SendableDelivery,
+} from './messages.ts';
 
 /** The longest that one attempt may take, its answer included. */
 export const ATTEMPT_MS = 15_000;
@@ -23,18 +27,11 @@ const BODY_MS = 1_000;
 /** How much of an answer is kept. */
 const RESPONSE_BYTES = 1_024;
 
-/** One event for one endpoint, with the secrets to sign it by. */
-export interface SendableDelivery extends FormattedBody {
-  readonly endpoint: { readonly id: number; readonly url: string };
-  readonly webhookId: string;
-  readonly secrets: readonly string[];
-}
-
 /** Sends deliveries. Each endpoint has connections of its own, so that a slow one occupies none of another's. */
 export type Sender = ReturnType<typeof createSender>;
 
 /** The settings of deliveries. */
-export interface SendingRules extends ReaderRules {
+export interface SendingRules extends MessageRules {
   /** The setting `webhooks.allowHosts`. */
   readonly allowHosts: readonly string[];
   readonly mail: MailRules;
@@ -42,7 +39,11 @@ export interface SendingRules extends ReaderRules {
 
 /** Creates a sender; letters go through the server of the settings. */
 export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTEMPT_MS) {
-  const mailer = createMailer(rules.mail, attemptMs);
+  let mailer: Promise<Mailer> | null = null;
+  const openMailer = async (): Promise<Mailer> => {
+    if (rules.messages === null) throw mailUnsetError('No e-mail is sent');
+    return (await rules.messages.mailer()).createMailer(rules.mail, attemptMs);
+  };
   const agents = new Map<number, Agent>();
   const connect = createGuardedConnector(rules.allowHosts, CONNECT_MS);
   const agentOf = (endpointId: number): Agent => {
@@ -65,7 +66,7 @@ export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTE
       const passedMs = (): number => Math.round(clock.monotonicMs() - startMs);
       try {
         const { status, start, pauseMs } = isEmail
-          ? await mailer.send(delivery, limit.signal)
+          ? await (await (mailer ??= openMailer())).send(delivery, limit.signal)
           : await post(agentOf, delivery, at, limit.signal);
         const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(storableText(start));
         const error = status === null ? 'no_status' : null;

@@ -7,10 +7,10 @@ import { assignments, insertInto, readNumber, selectOne } from '../../db/rows/ro
 import { hasLiveRole } from '../../store/runs/worker-store.ts';
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
 import { retryNow, type Delivery } from './delivery-queue.ts';
-import { changeEndpoint, readSecrets, type WebhookEndpoint } from './endpoint-store.ts';
+import { changeEndpoint, readSecrets } from './endpoint-store.ts';
+import { type WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { TEST_TYPE } from '../../store/notifications/notification-types.ts';
 import { webhookIdOf } from '../../store/notifications/notifications.ts';
-import { renderNotifications } from './choose-sends.ts';
 import { attemptColumns } from './endpoint-pass.ts';
 import { requireEndpoint } from './endpoints.ts';
 import { isAccepted } from './judge-attempt.ts';
@@ -95,7 +95,11 @@ async function sendTest(parts: TestParts, rules: SendingRules, endpoint: Webhook
   const { session, clock, signal } = parts;
   const test = await readTest(session, id);
   const secrets = await readSecrets(session, endpoint.id, clock.now());
-  const content = await renderNotifications(session, [[test]], endpoint, rules);
+  const writer = endpoint.format === 'json' ? undefined : await rules.messages?.writer();
+  const content = (await writer?.renderNotifications(session, [[test]], endpoint, rules)) ?? {
+    contentType: 'application/json',
+    body: test.body ?? '{}',
+  };
   await using sender = createSender(clock, rules);
   const attempt = await sender.send({ ...content, endpoint, webhookId: test.webhookId, secrets }, signal);
   const state = isAccepted(attempt.status) ? ('delivered' as const) : ('failed' as const);

@@ -5,9 +5,8 @@ import type { ProcessContext } from '../../db/mirror-context.ts';
 import { readLiveOwners } from '../../store/runs/worker-store.ts';
 import * as endpoints from './endpoint-store.ts';
 import { runPass, type EndedAttempt, type EndpointHealthChange } from './endpoint-pass.ts';
-import type { EndpointSend } from './choose-sends.ts';
 import { isAccepted, type SentAttempt } from './judge-attempt.ts';
-import type { ReaderRules } from '../../features/notify/notification-text.ts';
+import type { EndpointSend, MessageRules } from './messages.ts';
 import type { Sender } from './sender.ts';
 
 /** Endpoints worked at once: a slow one keeps its place for as long as it has deliveries, so there must be places for all. */
@@ -15,7 +14,7 @@ const ENDPOINTS_AT_ONCE = 200;
 
 interface DeliveryRules {
   readonly retrySeconds: readonly number[];
-  readonly reader: ReaderRules;
+  readonly reader: MessageRules;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
 }

@@ -1,5 +1,5 @@
 import type { KindFreshness } from '../../store/kinds/status-store.ts';
-import type { StaleKind } from '../../store/needs/read-needs.ts';
+import type { StaleKind } from '../../needs/read-needs.ts';
 import { countMissing, type readMissing } from '../../store/records/deletion-store.ts';
 import { translatorFor, type Language } from '../../lib/text/translator.ts';
 import { describeOutcome } from '../../words/outcome-texts.ts';

@@ -2,7 +2,7 @@ import type { Kind } from '../../catalog/kind.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import type { MirrorContext } from '../../db/mirror-context.ts';
 import type { Language } from '../../lib/text/translator.ts';
-import type { StaleKind } from '../../store/needs/read-needs.ts';
+import type { StaleKind } from '../../needs/read-needs.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { VIEW } from '../reports/report.ts';

@@ -8,7 +8,7 @@ import { identifier } from '../../db/session/sql-text.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { OWN_COLUMNS, nestedTables } from '../../store/tables/kind-table.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { MOVED_TABLES, ROWS_AT_ONCE, readBatches, type Move } from './copy-tables.ts';
+import { ROWS_AT_ONCE, readBatches, type Move } from './copy-tables.ts';
 
 /**
  * Compares both databases: of each table the number of rows and a digest of their values; of the nested arrays, which were decoded
@@ -16,7 +16,7 @@ import { MOVED_TABLES, ROWS_AT_ONCE, readBatches, type Move } from './copy-table
  * @throws {SyncError} `move.differs` with the first table that differs.
  */
 export async function compareTables(move: Move, kinds: readonly Kind[], url: string): Promise<void> {
-  for (const { name, columns } of MOVED_TABLES)
+  for (const { name, columns } of move.tables)
     await compareTable(move, url, { name, columns: columns.map((column) => column.name) });
   for (const declared of kinds) {
     await compareTable(move, url, { name: declared.name, columns: ['id', ...OWN_COLUMNS] });

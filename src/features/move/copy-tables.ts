@@ -9,25 +9,21 @@ import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { writeNestedRows } from '../../store/records/nested-rows.ts';
 import type { Issue } from '../../store/records/issue-store.ts';
 import { decodeStored } from '../../store/schema/redecode.ts';
-import * as changeTables from '../../store/tables/change-tables.ts';
-import * as engineTables from '../../store/tables/engine-tables.ts';
 import { OWN_COLUMNS, writtenColumns } from '../../store/tables/kind-table.ts';
-import * as outboxTables from '../../store/tables/outbox-tables.ts';
-import * as planTables from '../plans/tables.ts';
-import * as userTables from '../../store/tables/user-tables.ts';
-import * as webhookTables from '../../store/tables/webhook-tables.ts';
 import { readTargetMark } from '../../store/kinds/target-mark.ts';
 
 /** The engine tables whose rows move. The facts of `mirror_meta` move last; the dictionary is written with the views. */
-export const MOVED_TABLES = [engineTables, changeTables, outboxTables, planTables, userTables, webhookTables]
-  .flatMap((tables) => Object.values<SQLiteTable>(tables).map((table) => getTableConfig(table)))
-  .filter(({ name }) => !['mirror_meta', 'dictionary', 'relations'].includes(name))
-  .map(({ name, columns }) => ({ name, columns: columns.filter((column) => !column.generated) }));
+export const movedTables = (all: readonly SQLiteTable[]) =>
+  all
+    .map((table) => getTableConfig(table))
+    .filter(({ name }) => !['mirror_meta', 'dictionary', 'relations'].includes(name))
+    .map(({ name, columns }) => ({ name, columns: columns.filter((column) => !column.generated) }));
 
 /** A move under way. */
 export interface Move {
   readonly source: Session;
   readonly target: Session;
+  readonly tables: ReturnType<typeof movedTables>;
   /** The process in the mark of the target. */
   readonly run: string;
   readonly now: Date;
@@ -42,7 +38,7 @@ export const ROWS_AT_ONCE = 500;
  * @returns How many.
  * @throws The reason of the signal once it fires.
  */
-export async function copyTable(move: Move, table: (typeof MOVED_TABLES)[number]): Promise<number> {
+export async function copyTable(move: Move, table: Move['tables'][number]): Promise<number> {
   const names = table.columns.map((column) => column.name);
   return copyBatches(move, table.name, names, async (tx, rows) => {
     const values = rows.map((row) => names.map((column) => row[column] ?? null));
@@ -111,7 +107,7 @@ export const takenOver = (): SyncError =>
  * number, and no number may be used twice: a cursor would pass over the new event.
  */
 export async function continueNumbers(move: Move, tx: Transaction): Promise<void> {
-  for (const { name, columns } of MOVED_TABLES)
+  for (const { name, columns } of move.tables)
     for (const column of columns.filter((column) => column.primary && column.dataType === 'number')) {
       const last = await readNumber(move.source, sql`select seq from sqlite_sequence where name = ${name}`);
       if (last === null || last === 0) continue;

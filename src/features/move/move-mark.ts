@@ -5,7 +5,7 @@ import type { Queryable, Session, Transaction } from '../../db/session/session.t
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
 import { isMirrorPresent, readMeta, writeMeta } from '../../store/kinds/meta.ts';
-import { refuseUnfinished, type TargetMark } from '../../store/kinds/target-mark.ts';
+import { refuseUnfinished, type MirrorUse, type TargetMark } from '../../store/kinds/target-mark.ts';
 
 /** The mark that a mirror in a file bears while it moves, and for ever afterwards. */
 export interface SourceMark {
@@ -66,9 +66,6 @@ const listTables = (tx: Transaction): Promise<string[]> =>
     tx,
     sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!' order by name`,
   );
-
-/** The purpose for which a mirror is opened; `move`: to continue a move of it. */
-export type MirrorUse = 'read' | 'write' | 'move';
 
 /**
  * Refuses a mirror that has moved, is moving, or is being filled by a move. A file that is still moving may be read.

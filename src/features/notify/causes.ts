@@ -1,4 +1,4 @@
-import type { Need } from '../../store/needs/read-needs.ts';
+import type { Need } from '../../needs/read-needs.ts';
 import { NOTIFICATION_ORDER } from '../../store/notifications/notification-types.ts';
 import type { Delivery } from '../../events/webhooks/delivery-queue.ts';
 

@@ -3,8 +3,12 @@ import { errorCode, isOurs } from '../../lib/sync-error.ts';
 
 const TIMEOUT_MS = 5_000;
 
+interface MailSettings {
+  readonly mail: { readonly url: string | null };
+}
+
 /** Checks that the mail server greets us (EHLO) and lets us in; sends nothing. */
-export async function checkMail({ url }: { readonly url: string | null }): Promise<readonly CheckResult[]> {
+export async function checkMail({ mail: { url } }: MailSettings): Promise<readonly CheckResult[]> {
   if (url === null) return [];
   const { createMailTransport, toCause } = await import('../../lib/net/mail-transport.ts'); // Its library is large.
   const { host } = new URL(url);

@@ -4,7 +4,7 @@ import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
 import { readNumber, readRows } from '../../db/rows/rows.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
-import { readNeeds, type Outlook, type StaleKind } from '../../store/needs/read-needs.ts';
+import { readNeeds, type Outlook, type StaleKind } from '../../needs/read-needs.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { addNotification } from '../../store/notifications/notifications.ts';
 

@@ -1,28 +1,13 @@
 import { once } from 'node:events';
 import { createMailTransport, toCause } from '../../lib/net/mail-transport.ts';
-import { UsageError } from '../../lib/sync-error.ts';
+import { mailUnsetError, type Email, type Mailer, type MailRules } from '../../events/webhooks/messages.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
-
-/** The settings of e-mail. */
-export interface MailRules {
-  /** `smtp://user:password@host:587`, or `smtps://…`; null = none is sent. */
-  readonly url: string | null;
-  /** The address that letters come from; null = the user of the URL. */
-  readonly from: string | null;
-}
-
-interface Email {
-  readonly endpoint: { readonly url: string };
-  readonly webhookId: string;
-  readonly subject?: string;
-  readonly body: string;
-}
 
 /** The pause after a letter; notifications that come meanwhile share the next one. */
 const PAUSE_MS = 600_000;
 
 /** Creates a sender of letters by SMTP. */
-export function createMailer(rules: MailRules, timeoutMs: number) {
+export function createMailer(rules: MailRules, timeoutMs: number): Mailer {
   const { url, from } = rules;
   if (url === null) return { send: refuseUnsetMail };
   const { username, password } = new URL(url);
@@ -55,10 +40,3 @@ export function createMailer(rules: MailRules, timeoutMs: number) {
 }
 
 const refuseUnsetMail = (): Promise<never> => Promise.reject(mailUnsetError('No e-mail is sent'));
-
-/** The error for e-mail without a mail server in the settings. */
-export const mailUnsetError = (effect: string): UsageError =>
-  new UsageError(`${effect}: mail.url is not set.`, {
-    code: 'mail.unset',
-    hint: 'Set SMTP_URL to smtp://USER:PASSWORD@HOST:587.',
-  });

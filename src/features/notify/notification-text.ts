@@ -1,17 +1,12 @@
 import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import { compactJson, type Json } from '../../lib/json/json.ts';
-import {
-  dateFormat,
-  translatorFor,
-  type Language,
-  type Translator,
-  type MessageKey,
-} from '../../lib/text/translator.ts';
+import { dateFormat, translatorFor, type Translator, type MessageKey } from '../../lib/text/translator.ts';
 import { sanitizeLine } from '../../lib/text/text.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
 import { parseObjectText, recordName } from '../../store/records/record-name.ts';
 import { hasWords, needWords, plainWhy, type NeedOf } from '../../words/needs.ts';
 import type { RecordedChange } from '../../events/read-changes.ts';
+import type { ReaderRules } from '../../events/webhooks/messages.ts';
 
 /** A notification with content of records. This is read when it is sent, so that the stored notification contains none. */
 export interface NamedNotification {
@@ -22,14 +17,6 @@ export interface NamedNotification {
   readonly names: readonly string[];
   /** The changes that an alert is about. */
   readonly changes: readonly RecordedChange[];
-}
-
-/** How people read: in which language and time zone, and where their dashboard is. */
-export interface ReaderRules {
-  readonly language: Language;
-  readonly timezone: string;
-  /** The setting `server.publicUrl`: a notification links to a page. Null: it names a command. */
-  readonly publicUrl: string | null;
 }
 
 /** A notification as a person reads it. */

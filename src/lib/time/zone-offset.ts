@@ -20,3 +20,5 @@ export function createZoneOffset(timezone: string, skipped: 'earlier' | 'later')
 }
 
 export const DAY_MS = 86_400_000;
+
+export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);

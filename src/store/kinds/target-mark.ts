@@ -26,3 +26,6 @@ export async function refuseUnfinished(db: Queryable, location = 'of DATABASE_UR
     hint: `Run the same bms-sync move again, with DATABASE_URL set to that file. If you gave the move up, drop this database and create it again.`,
   });
 }
+
+/** The purpose for which a mirror is opened; `move`: to continue a move of it. */
+export type MirrorUse = 'read' | 'write' | 'move';

@@ -6,12 +6,7 @@ import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { insertRows, hasRow } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
-import {
-  ENTRY_DONE,
-  followsEntries,
-  readEndpoints,
-  type WebhookEndpoint,
-} from '../../events/webhooks/endpoint-store.ts';
+import { ENTRY_DONE, followsEntries, readEndpoints, type WebhookEndpoint } from './endpoints.ts';
 
 /** Our own notifications: needs, and the alerts that people asked for. */
 interface AppNotification {

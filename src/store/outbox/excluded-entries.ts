@@ -5,9 +5,7 @@ import { naturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, tryParseJson, type Json } from '../../lib/json/json.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX, OUTBOX_ATTEMPTS } from '../tables/outbox-tables.ts';
-import { PLANS, PLAN_ROWS } from '../../features/plans/tables.ts';
 import { OPEN_STATES } from './outbox-store.ts';
-import { deletePlans } from '../../features/plans/store.ts';
 import { formatSettlement, parseSettlement } from './settlement.ts';
 import { endOf, inSlices } from '../../db/rows/slices.ts';
 import { assignments, pickColumns, select, type RowOf } from '../../db/rows/rows.ts';
@@ -97,32 +95,6 @@ export async function removeAnswers(tx: Transaction, kind: Kind): Promise<void> 
   for (const { id, result } of await select(tx, pickColumns(OUTBOX, 'id', 'result'), answered)) {
     const cleanedResult = compactJson({ ...parseObject(result ?? ''), answer: NOT_SHOWN });
     await tx.query(sql`update outbox set result = ${cleanedResult} where id = ${id}`);
-  }
-}
-
-/**
- * Takes a kind's excluded fields out of its plans: an applied plan keeps its other cells, which can be undone; an open one with such
- * a field goes, because it would no longer be what was shown. A refusal of a cell quotes its value, as
- * the reason of a rejection may.
- */
-export async function removeFromPlans(tx: Transaction, kind: Kind): Promise<void> {
-  const tests = (kind.excluded ?? []).map(
-    ({ name }) => sql`cells like ${`%"field":"${name}"%`} or refusal like ${`%${name}%`}`,
-  );
-  const mentions = sql`(${sql.join(tests, sql` or `)})`;
-  const open = sql`
-    where kind = ${kind.name} and state = 'open' and id in (select plan_id from plan_rows where ${mentions})`;
-  for (const { id } of await select(tx, pickColumns(PLANS, 'id'), open))
-    await deletePlans(tx, sql`id = ${id}`);
-  for (const { name } of kind.excluded ?? [])
-    await tx.write(
-      sql`update plans set reason = ${NOT_SHOWN} where kind = ${kind.name} and reason like ${`%${name}%`}`,
-    );
-  const ofKind = sql`where plan_id in (select id from plans where kind = ${kind.name}) and ${mentions}`;
-  for (const { planId, position, cells, refusal } of await select(tx, PLAN_ROWS, ofKind)) {
-    const left = { cells: withoutNames(kind, cells) ?? '[]', refusal: refusal && NOT_SHOWN };
-    const set = assignments(PLAN_ROWS, left);
-    await tx.query(sql`update plan_rows set ${set} where plan_id = ${planId} and position = ${position}`);
   }
 }
 

@@ -3,7 +3,6 @@ import type { ChangeEvent } from '../../diff/compare-page.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
-import { isSentEverywhere } from '../../events/webhooks/delivery-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import {
@@ -79,6 +78,12 @@ export async function readPasts(db: Queryable, kind: string, ids: readonly strin
 export async function latestSeq(db: Queryable): Promise<number> {
   return (await readNumber(db, sql`select max(seq) from changes`)) ?? 0;
 }
+
+/** A condition of change events: no active endpoint still has to be sent them. */
+const isSentEverywhere = sql`
+  seq <= coalesce((select min(cursor) from webhook_endpoints where state = 'active' and format = 'json'), seq)
+  and seq < coalesce((select min(d.seq) from webhook_deliveries d join webhook_endpoints e on e.id = d.endpoint_id
+    where e.state = 'active' and d.state in ('ready', 'waiting')), seq + 1)`;
 
 /** Removes old events that no webhook waits for. The latest stays, because the next `seq` and `observed_at` follow from it. */
 export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void> {

@@ -3,9 +3,9 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { ERASURES } from '../tables/change-tables.ts';
-import { PLAN_ROWS } from '../../features/plans/tables.ts';
+import type { ErasedRecord, TableOwner } from './table-owner.ts';
 import { isWithoutRow, type RecordTraces } from './record-traces.ts';
-import { insertRows, readRows, readTexts, select } from '../../db/rows/rows.ts';
+import { insertRows, readRows, readTexts } from '../../db/rows/rows.ts';
 
 /** The ids of a kind's records that are kept out of the mirror. */
 export async function readSuppressed(db: Queryable, kind: string): Promise<ReadonlySet<string>> {
@@ -47,16 +47,21 @@ export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<vo
 /**
  * Removes the content of a record from events, issues, the outbox, plans and deliveries, and from all texts that have it without
  * naming the record. The rows stay: they record that something happened, and keep their numbers in order.
- * @param left The record's text from now on: `{"id":17}`. @returns How many rows of the engine's tables lost content of it.
+ * @param left The record's text from now on: `{"id":17}`. @param owners Of further tables. @returns How many rows of the engine's tables lost content of it.
  */
-export async function eraseTraces(tx: Transaction, record: RecordKey & RecordTraces, left: string) {
+export async function eraseTraces(
+  tx: Transaction,
+  record: ErasedRecord,
+  left: string,
+  owners: readonly TableOwner[],
+) {
   const { kind, id, hasContent } = record;
   const isOfRecord = sql`kind = ${kind} and record_id = ${id}`;
   const count = async (statement: SQL): Promise<number> => (await tx.query(statement)).length;
   const entries = record.entries.map((entry) => entry.id);
   const ofEntries = entries.length === 0 ? sql`1 = 0` : sql`outbox_id in (${sqlList(entries)})`;
-  await erasePlans(tx, record, entries);
-  await eraseTexts(tx, kind, hasContent);
+  for (const owner of owners) await owner.erase?.(tx, record);
+  await eraseTexts(tx, hasContent, textsOf(kind));
   // Earlier releases quoted the beginning of an answer that could not be read.
   await tx.query(
     sql`update run_kinds set detail = null where kind = ${kind} and state in ('invalid', 'aborted')`,
@@ -86,29 +91,31 @@ async function eraseEntries(tx: Transaction, key: RecordKey, entries: readonly s
   return entries.length + (await tx.query(ended)).length;
 }
 
-/** Without one of its rows an open plan can no longer be applied. */
-async function erasePlans(tx: Transaction, key: RecordKey & RecordTraces, entries: readonly string[]) {
-  const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
-  const ofKind = sql`plan_id in (select id from plans where kind = ${key.kind})`;
-  await tx.query(sql`delete from plan_rows where (record_id = ${key.id} and ${ofKind}) ${made}`);
-  const unnamed = await select(tx, PLAN_ROWS, sql`where ${ofKind} and ${isWithoutRow(key.kind)}`);
-  for (const { planId, position, cells, refusal } of unnamed)
-    if (await key.hasContent(`${cells} ${refusal ?? ''}`))
-      await tx.query(sql`delete from plan_rows where plan_id = ${planId} and position = ${position}`);
-}
-
 const FORGOTTEN = '(forgotten)';
 
-/** Texts of the service and of people that need not name the record that they are about. */
-async function eraseTexts(tx: Transaction, kind: string, hasContent: RecordTraces['hasContent']) {
+/** A column of texts, and its rows that may have content of a record. */
+interface TextPlace {
+  readonly table: string;
+  readonly name: string;
+  readonly where: SQL;
+}
+
+/** Texts of the service that need not name the record that they are about. */
+function textsOf(kind: string): readonly TextPlace[] {
   const isOfKind = sql`kind = ${kind}`;
-  const places = [
+  return [
     { table: 'issues', name: 'detail', where: sql`${isOfKind} and ${isWithoutRow(kind)}` },
     { table: 'drift', name: 'detail', where: sql`${isOfKind} and code = 'untracked_fields'` },
-    { table: 'plans', name: 'origin', where: isOfKind },
-    { table: 'plans', name: 'reason', where: isOfKind },
     { table: 'webhook_deliveries', name: 'response_start', where: sql`response_start is not null` },
   ];
+}
+
+/** Empties the texts that have content of a record. */
+export async function eraseTexts(
+  tx: Transaction,
+  hasContent: RecordTraces['hasContent'],
+  places: readonly TextPlace[],
+): Promise<void> {
   for (const { table, name, where } of places) {
     const column = sql.identifier(name);
     const texts = sql`

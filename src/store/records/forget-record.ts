@@ -11,6 +11,7 @@ import type { Session, Transaction } from '../../db/session/session.ts';
 import { eraseTraces, saveErasure } from './erasure-store.ts';
 import { readRecordStory } from './record-story.ts';
 import { findTraces } from './record-traces.ts';
+import type { TableOwner } from './table-owner.ts';
 import { readStoredRows, writeRows, type StoredRow } from './stored-rows.ts';
 
 export interface Forgettable {
@@ -23,6 +24,8 @@ export interface Forgettable {
 interface Forgetting extends Forgettable {
   readonly by: string;
   readonly now: Date;
+  /** Of tables beside those of the store. */
+  readonly owners: readonly TableOwner[];
 }
 
 /** The traces of a record that would be forgotten. */
@@ -77,14 +80,14 @@ async function checkedStanding(tx: Transaction, forgettable: Forgettable) {
  * @throws {SyncError} `forget.listed`, `forget.entries_open`
  */
 export async function forgetRecord(tx: Transaction, forgetting: Forgetting) {
-  const { kind, id, suppress, by, now } = forgetting;
+  const { kind, id, suppress, by, now, owners } = forgetting;
   const key = { kind: kind.name, id };
   const { row, traces: foundTraces } = await checkedStanding(tx, forgetting);
   const remaining = { id: (row === undefined ? null : parseObject(row.raw)['id']) ?? new LosslessNumber(id) };
   if (row !== undefined) await emptyRow(tx, forgetting, { stored: row, remaining });
   await tx.query(sql`
     delete from deletions where kind = ${kind.name} and record_id = ${id} and concluded_at is null`);
-  const traces = await eraseTraces(tx, { ...key, ...foundTraces }, compactJson(remaining));
+  const traces = await eraseTraces(tx, { ...key, ...foundTraces }, compactJson(remaining), owners);
   await saveErasure(tx, { ...key, by, isSuppressed: suppress, now });
   return { row: row !== undefined, ...traces };
 }

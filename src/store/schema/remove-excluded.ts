@@ -7,7 +7,7 @@ import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
-import { removeAnswers, removeFromOutbox, removeFromPlans } from '../outbox/excluded-entries.ts';
+import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-text.ts';
 import { CHANGES } from '../tables/change-tables.ts';
@@ -16,7 +16,7 @@ import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
 import { orNull, pickColumns, readRows, select } from '../../db/rows/rows.ts';
 import { batchesById, endOf, inSlices } from '../../db/rows/slices.ts';
-import { removeFromDeliveries } from '../../events/webhooks/delivery-queue.ts';
+import type { TableOwner } from '../records/table-owner.ts';
 import type { RefillOptions } from './redecode.ts';
 
 /**
@@ -30,6 +30,7 @@ import type { RefillOptions } from './redecode.ts';
 export async function removeExcluded(
   session: Session,
   kinds: readonly Kind[],
+  owners: readonly TableOwner[],
   { onProgress, now = systemClock.now() }: Partial<RefillOptions> = {},
 ) {
   const excluding = kinds.filter((kind) => kind.excluded !== undefined);
@@ -46,7 +47,7 @@ export async function removeExcluded(
   const hasRemoved = wanted !== null && wanted !== applied;
   if (hasRemoved) await session.atomically((tx) => writeMeta(tx, 'privacy.excluding', wanted)); // Others land none of them from now on.
   for (const kind of hasRemoved ? excluding : [])
-    await removeFromKind(session, kind, { before: parseExclusions(applied), onProgress, now });
+    await removeFromKind(session, kind, { before: parseExclusions(applied), owners, onProgress, now });
   for (const kind of excluding) await removeFromOutbox(session, kind);
   const isScrubbed = await scrub(session, hasRemoved, leftover);
   if (wanted !== applied)
@@ -62,7 +63,7 @@ export async function removeExcluded(
 async function removeFromKind(
   session: Session,
   kind: Kind,
-  options: RefillOptions & { readonly before: Exclusions },
+  options: RefillOptions & { readonly before: Exclusions; readonly owners: readonly TableOwner[] },
 ): Promise<void> {
   const rows = await removeFromRows(session, kind, (rows) => options.onProgress?.({ kind: kind.name, rows }));
   await removeFromEvents(session, kind);
@@ -78,6 +79,7 @@ async function removeFromKind(
   } as const;
   await session.atomically(async (tx) => {
     await removeFromOtherTables(tx, kind);
+    for (const owner of options.owners) await owner.exclude(tx, kind);
     if (rows > 0) await saveDrift(tx, [note], options.now);
   });
 }
@@ -220,14 +222,12 @@ async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void>
       sql`delete from drift where kind = ${name} and field = ${field} and code <> 'excluded_field'`,
     );
   }
-  await removeFromPlans(tx, kind);
   await cleanQuarantined(tx, kind);
   await removeAnswers(tx, kind);
   // Earlier releases quoted the beginning of an answer that could not be read.
   await tx.query(
     sql`update run_kinds set detail = null where kind = ${name} and state in ('invalid', 'aborted')`,
   );
-  await removeFromDeliveries(tx, kind);
 }
 
 /** Issues about whole records quote their beginnings, which may end in the middle of a value. */

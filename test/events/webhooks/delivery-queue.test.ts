@@ -6,7 +6,7 @@ import {
   isDueDelivery,
   readyDeliveries,
   writeOutcomes,
-  removeFromDeliveries,
+  endpointTables,
 } from '../../../src/events/webhooks/delivery-queue.ts';
 import { DATABASES } from '../../store/databases.ts';
 import { kindNamed } from '../../store/temp-mirror.ts';
@@ -24,7 +24,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     const [inHand] = await readyDeliveries(session, 1, { except: [], due: isDueDelivery(now), limit: 10 });
     if (inHand === undefined) throw new Error('Nothing is due.');
     await session.atomically((tx) =>
-      removeFromDeliveries(tx, excludeFields(kindNamed('clients'), ['email'])),
+      endpointTables.exclude(tx, excludeFields(kindNamed('clients'), ['email'])),
     );
 
     const outcome = { delivery: inHand, patch: { attempts: 1 } };

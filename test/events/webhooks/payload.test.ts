@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { formatNotifications } from '../../../src/events/webhooks/payload.ts';
-import type { WebhookFormat } from '../../../src/events/webhooks/endpoint-store.ts';
+import { formatNotifications } from '../../../src/features/notify/formats.ts';
+import type { WebhookFormat } from '../../../src/store/notifications/endpoints.ts';
 import { SENDING } from './stage.ts';
 
 const parked = (kind: string): string =>

@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../../src/feature-hooks.ts';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { addDigest } from '../../../src/features/notify/digest.ts';
@@ -235,6 +236,7 @@ test.each(ONE_DATABASE)(
     const rules = {
       ...SENDING,
       mail: { url: server.url, from: 'bms-sync <bms@garage.example>' },
+      messages: MESSAGES,
       publicUrl: 'https://bms.garage.example',
       timezone: TIMEZONE,
     };

@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../../src/feature-hooks.ts';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -17,6 +18,7 @@ async function sendTo(end: (response: ServerResponse) => void) {
     server.close();
   });
   const rules = {
+    messages: MESSAGES,
     publicUrl: null,
     timezone: 'UTC',
     language: 'en' as const,

@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../../src/feature-hooks.ts';
 import { sql } from 'drizzle-orm';
 import { onTestFinished } from 'vitest';
 import { addEndpoint, type RevealedSecret } from '../../../src/events/webhooks/endpoints.ts';
@@ -16,6 +17,7 @@ export const ALLOWED = ['127.0.0.1'];
 export const SENDING: SendingRules = {
   allowHosts: ALLOWED,
   mail: { url: null, from: null },
+  messages: MESSAGES,
   publicUrl: null,
   language: 'en',
   timezone: 'UTC',

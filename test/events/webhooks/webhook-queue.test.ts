@@ -6,7 +6,8 @@ import {
   replayEvents,
 } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { rotateSecret } from '../../../src/events/webhooks/endpoints.ts';
-import { pruneDeliveries } from '../../../src/events/webhooks/delivery-queue.ts';
+import { KEEP_ALL } from '../../support/retention.ts';
+import { endpointTables } from '../../../src/events/webhooks/delivery-queue.ts';
 import { DATABASES, ONE_DATABASE } from '../support.ts';
 import { startReceiver, verified } from './receiver.ts';
 import { deliveryStage } from './stage.ts';
@@ -293,7 +294,9 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     await on.deliver();
     await disableEndpoint(on.session, 'erp', on.now());
     on.pass(40 * 86_400_000);
-    await on.session.atomically((tx) => pruneDeliveries(tx, new Date(on.now().getTime() - 30 * 86_400_000)));
+    await on.session.atomically((tx) =>
+      endpointTables.prune(tx, { ...KEEP_ALL, deliveriesDays: 30 }, on.now()),
+    );
     isUp = true;
     await enableEndpoint(on.session, 'erp', on.now());
     await on.deliver();

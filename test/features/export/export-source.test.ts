@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../src/lib/sync-error.ts';
-import { asOfInstant, partialReason, unknownReason } from '../../../src/features/export/export-source.ts';
+import { asOfInstant } from '../../../src/lib/time/as-of-instant.ts';
+import { partialReason, unknownReason } from '../../../src/features/export/export-source.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 

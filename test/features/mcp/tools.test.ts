@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import type { StaleKind } from '../../../src/store/needs/read-needs.ts';
+import type { StaleKind } from '../../../src/needs/read-needs.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
 import { compactJson } from '../../../src/lib/json/json.ts';
 import { endPlan } from '../../../src/features/plans/work/end-plan.ts';

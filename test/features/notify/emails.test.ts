@@ -1,3 +1,4 @@
+import { MESSAGES } from '../../../src/feature-hooks.ts';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { addNotification } from '../../../src/store/notifications/notifications.ts';
@@ -13,6 +14,7 @@ import { deliveryStage, deliveryStageOn, SENDING, type DeliveryStage } from '../
 const rulesFor = ({ url }: MailServer) => ({
   ...SENDING,
   mail: { url, from: 'bms-sync <bms@garage.example>' },
+  messages: MESSAGES,
   publicUrl: 'https://bms.garage.example',
 });
 

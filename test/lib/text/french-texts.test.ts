@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
-import { OPERATIONS } from '../../../src/operations/all.ts';
+import { OPERATIONS } from '../../support/operations.ts';
 import french from '../../../src/lib/text/locales/fr.json' with { type: 'json' };
 
 /** The texts that stand in the source as they are. */

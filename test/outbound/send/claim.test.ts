@@ -5,7 +5,7 @@ import { saveFields } from '../../../src/store/kinds/field-store.ts';
 import { applyRetention } from '../../../src/pull/retention.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { freeze } from '../../../src/store/outbox/freeze-store.ts';
-import { readNeeds } from '../../../src/store/needs/read-needs.ts';
+import { readNeeds } from '../../../src/needs/read-needs.ts';
 import { probeBlocks } from '../../../src/store/outbox/outbox-queue.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';

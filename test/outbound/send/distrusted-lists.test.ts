@@ -1,3 +1,4 @@
+import { needsOfFeatures } from '../../../src/features.ts';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
@@ -121,7 +122,7 @@ describe.each(ONE_DATABASE)('a record that cannot become a row, in %s,', (databa
       const id = await lose(on, { arrives: false });
       for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
-      const outlook = { schedules: [], now: new Date(), plans: { approvals: 0 } };
+      const outlook = { schedules: [], now: new Date(), needsOfFeatures, plans: { approvals: 0 } };
       const { uncertified } = await readStatusReport(on.session, KINDS, outlook);
       expect(uncertified.map(({ next }) => next)).toEqual([
         expect.stringMatching(

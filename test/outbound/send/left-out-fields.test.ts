@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { compactJson, parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
-import { readNeeds } from '../../../src/store/needs/read-needs.ts';
+import { readNeeds } from '../../../src/needs/read-needs.ts';
 import { type DATABASES, ONE_DATABASE, backfillFrom } from '../../pull/steps.ts';
 import { asked, create, enter, opened, push, spoil, textOf, update, type Stage } from '../stage.ts';
 

@@ -1,15 +1,18 @@
+import { ENGINE_TABLES, TABLE_OWNERS } from '../../../src/feature-hooks.ts';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { excludeFields } from '../../../src/catalog/exclude.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import type { Session, SqlValue } from '../../../src/db/session/session.ts';
-import { MOVED_TABLES } from '../../../src/features/move/copy-tables.ts';
+import { movedTables } from '../../../src/features/move/copy-tables.ts';
 import type { Holds } from '../../../src/store/tables/column-types.ts';
 import { removeExcluded } from '../../../src/store/schema/remove-excluded.ts';
 import { DATABASES, mirrorIn } from '../../events/support.ts';
 import { sandbox } from '../../pull/support.ts';
 import { run, type Env } from '../../support/command-line.ts';
 import { everythingIn } from '../../support/whole-mirror.ts';
+
+const MOVED_TABLES = movedTables(ENGINE_TABLES);
 
 const WORD = 'Quatrefages';
 const NAME = `Zénobie ${WORD}`;
@@ -109,7 +112,7 @@ describe.each(DATABASES)('%s: every text column that holds content of records', 
       await tx.query(sql`update plans set origin = 'moods.csv'`); // A person has named the file.
     });
 
-    await removeExcluded(session, excluding);
+    await removeExcluded(session, excluding, TABLE_OWNERS);
 
     expect(linesWith(WORD, await everythingIn(url))).toEqual([]);
   });

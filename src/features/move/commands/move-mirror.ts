@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { allKinds } from '../../../config/known-kinds.ts';
 import type { Config } from '../../../config/settings.ts';
+import { ENGINE_TABLES } from '../../../feature-hooks.ts';
 import { databaseIdentity } from '../../../db/session/database-info.ts';
 import { openSession, sqlitePath } from '../../../db/open-session.ts';
 import { hasRow, insertInto, readTexts, select } from '../../../db/rows/rows.ts';
@@ -26,6 +27,8 @@ import { MIRROR_META } from '../../../store/tables/engine-tables.ts';
 import { saveDecision, type Decider } from '../../../store/users/decision-store.ts';
 import { migrate } from '../../../views/migrate.ts';
 import { openExistingMirror, schemaOptions } from '../../../app/open-mirror.ts';
+
+const TABLES = copy.movedTables(ENGINE_TABLES);
 
 interface MoveCommand extends Pick<copy.Move, 'onRows' | 'signal'> {
   readonly logger: Logger;
@@ -57,7 +60,14 @@ export async function moveMirror(config: Config, target: Config, command: MoveCo
   if (await isMirrorPresent(database)) await database.atomically((tx) => requireFree(tx, report.to, known));
   await migrate(database, allKinds(target), schemaOptions(target));
   const mark = await markSource(config, source, { ...command, known, to: report.to });
-  const move = { source, target: database, run: mark.run, now: systemClock.now(), ...command };
+  const move = {
+    source,
+    target: database,
+    tables: TABLES,
+    run: mark.run,
+    now: systemClock.now(),
+    ...command,
+  };
   if ((await readTargetMark(database))?.state !== 'done') {
     report.rows = await fill(move, mark, target);
     await finish(move, mark, place);
@@ -108,7 +118,7 @@ async function requireFree(tx: Transaction, location: string, known: marks.Sourc
 }
 
 async function isEmpty(target: Queryable): Promise<boolean> {
-  for (const { name } of copy.MOVED_TABLES)
+  for (const { name } of TABLES)
     if (await hasRow(target, sql`select 1 from ${sql.identifier(name)} limit 1`)) return false;
   return true;
 }
@@ -167,7 +177,7 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
     await guardTable(tx, 'outbox'); // An application that knows the new address already must not insert yet.
   });
   let rows = 0;
-  for (const table of copy.MOVED_TABLES) rows += await copy.copyTable(move, table);
+  for (const table of move.tables) rows += await copy.copyTable(move, table);
   const facts = (await select(source, MIRROR_META, sql``)).filter((row) => !NOT_MOVED.test(row.key));
   await target.atomically(async (tx) => {
     await copy.requireOwnMove(tx, run);

@@ -57,5 +57,5 @@ type Decision = 'Approve' | 'Reject' | 'Withdraw' | 'Apply' | 'Undo';
 export function planButton(id: number, label: Decision, { t }: Translator): DecisionButton {
   const address = `/plans/${id}/${label.toLowerCase()}`;
   const isMain = label === 'Approve' || label === 'Apply';
-  return { label: t(label), about: t('plan {id}', { id }), address, isMain };
+  return { label: t(label), about: t('plan {id}', { id }), address, role: 'operator', isMain };
 }

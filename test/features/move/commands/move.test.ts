@@ -1,10 +1,11 @@
+import { ENGINE_TABLES } from '../../../../src/feature-hooks.ts';
 import Database from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { KINDS } from '../../../../src/catalog/kinds/catalog.ts';
 import { openSession } from '../../../../src/db/open-session.ts';
 import type { Session } from '../../../../src/db/session/session.ts';
-import { MOVED_TABLES } from '../../../../src/features/move/copy-tables.ts';
+import { movedTables } from '../../../../src/features/move/copy-tables.ts';
 import { nestedTables } from '../../../../src/store/tables/kind-table.ts';
 import { saveHeartbeat } from '../../../../src/store/runs/worker-store.ts';
 import { readMirroredKind } from '../../../../src/store/kinds/field-store.ts';
@@ -13,6 +14,8 @@ import { document, run, settingsFor, type Env } from '../../../support/command-l
 import { freshDatabaseUrl } from '../../../support/postgres.ts';
 import { copyGrownMirror } from '../../../support/sqlite-templates.ts';
 import { freshMirror } from '../../../support/temp-folder.ts';
+
+const MOVED_TABLES = movedTables(ENGINE_TABLES);
 
 const CREATE = ['push', 'create', 'clients', '--data', '{"code":"C-1","name":"Ada"}', '--key', 'order-1'];
 

@@ -1,3 +1,4 @@
+import { TABLE_OWNERS } from '../../../../src/feature-hooks.ts';
 import { sql } from 'drizzle-orm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KINDS } from '../../../../src/catalog/kinds/catalog.ts';
@@ -102,7 +103,9 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     on.service.world.remove('clients', number);
     const forget = async (): Promise<unknown> => {
       const forgetting = { kind: kindNamed('clients'), id, by: 'ada', now: on.clock.now() };
-      return on.session.atomically((tx) => forgetRecord(tx, { ...forgetting, suppress: true }));
+      return on.session.atomically((tx) =>
+        forgetRecord(tx, { ...forgetting, owners: TABLE_OWNERS, suppress: true }),
+      );
     };
     const plan = (await made(on, interrupted(on.session, forget), lines)) ?? 0;
     expect(planTexts(await showPlan(on.session, KINDS, plan))).toEqual([

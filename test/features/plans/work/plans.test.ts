@@ -1,3 +1,4 @@
+import { TABLE_OWNERS } from '../../../../src/feature-hooks.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Workbook } from '@cj-tech-master/excelts';
@@ -112,7 +113,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     const plan = await planOf(on, lines);
     await on.session.atomically(async (tx) => {
       const traces = await findTraces(tx, kindNamed('clients'), id);
-      await eraseTraces(tx, { kind: 'clients', id, ...traces }, `{"id":${id}}`);
+      await eraseTraces(tx, { kind: 'clients', id, ...traces }, `{"id":${id}}`, TABLE_OWNERS);
     });
     expect(await on.rows(sql`select position from plan_rows`)).toEqual([]);
     expect(await thrownBy(() => applyPlan(on.session, decided(on, plan?.id ?? 0)))).toMatchObject({
@@ -132,7 +133,7 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     edit(later, id, { fax: '555', name: 'fax' });
     const other = (await planOf(on, later))?.id ?? 0;
 
-    await removeExcluded(on.session, [excludeFields(kindNamed('clients'), ['fax'])]);
+    await removeExcluded(on.session, [excludeFields(kindNamed('clients'), ['fax'])], TABLE_OWNERS);
 
     expect(await on.rows(sql`select id from plans order by id`)).toMatchObject([
       { id: applied },

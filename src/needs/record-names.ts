@@ -1,8 +1,8 @@
-import type { Queryable } from '../../db/session/session.ts';
-import { findEntry } from '../outbox/outbox-store.ts';
-import { readHeldRecords } from '../records/deletion-store.ts';
-import { recordName } from '../records/record-name.ts';
-import { findRecord } from '../records/record-store.ts';
+import type { Queryable } from '../db/session/session.ts';
+import { findEntry } from '../store/outbox/outbox-store.ts';
+import { readHeldRecords } from '../store/records/deletion-store.ts';
+import { recordName } from '../store/records/record-name.ts';
+import { findRecord } from '../store/records/record-store.ts';
 
 const NAMES_SHOWN = 3;
 

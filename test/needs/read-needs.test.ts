@@ -1,33 +1,36 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { addDigest } from '../../../src/features/notify/digest.ts';
-import { causeText } from '../../../src/features/notify/notification-text.ts';
-import { addEndpoint } from '../../../src/events/webhooks/endpoints.ts';
-import { saveCheck } from '../../../src/store/integrity-check.ts';
-import { readFailing } from '../../../src/store/kinds/status-store.ts';
-import { readNeeds } from '../../../src/store/needs/read-needs.ts';
-import { freeze } from '../../../src/store/outbox/freeze-store.ts';
-import { saveBlock } from '../../../src/store/outbox/outbox-queue.ts';
-import { saveAbsences } from '../../../src/store/records/deletion-store.ts';
-import type { Session } from '../../../src/db/session/session.ts';
-import { serveMirror } from '../../http/stage.ts';
-import { clockAt, kindsNamed } from '../../pull/steps.ts';
-import { mirror, pullFrom, sandbox } from '../../pull/support.ts';
-import { passTime, readerOf } from '../../pull/freshness/reading.ts';
-import { TECHNICAL } from '../../../src/lib/text/translator.ts';
-import { needWords } from '../../../src/words/needs.ts';
-import { DATABASES } from '../databases.ts';
-import { NOON, NOON_TEXT, later, putRecords } from '../temp-mirror.ts';
+import { addDigest } from '../../src/features/notify/digest.ts';
+import { causeText } from '../../src/features/notify/notification-text.ts';
+import { addEndpoint } from '../../src/events/webhooks/endpoints.ts';
+import { saveCheck } from '../../src/store/integrity-check.ts';
+import { readFailing } from '../../src/store/kinds/status-store.ts';
+import { readNeeds } from '../../src/needs/read-needs.ts';
+import { freeze } from '../../src/store/outbox/freeze-store.ts';
+import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
+import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import type { Session } from '../../src/db/session/session.ts';
+import { serveMirror } from '../http/stage.ts';
+import { clockAt, kindsNamed } from '../pull/steps.ts';
+import { mirror, pullFrom, sandbox } from '../pull/support.ts';
+import { passTime, readerOf } from '../pull/freshness/reading.ts';
+import { TECHNICAL } from '../../src/lib/text/translator.ts';
+import { needWords } from '../../src/words/needs.ts';
+import { DATABASES } from '../store/databases.ts';
+import { NOON, NOON_TEXT, later, putRecords } from '../store/temp-mirror.ts';
 
 const STALE = [{ kind: 'punches', since: null }];
 const PLAN = {
-  id: 7,
-  kind: 'clients',
-  origin: 'clients.csv',
-  createdBy: 'Ada',
-  createdAt: NOON_TEXT,
-  counts: { updates: 1, creates: 0 },
-};
+  type: 'plan.waiting',
+  facts: {
+    planId: 7,
+    kind: 'clients',
+    origin: 'clients.csv',
+    createdBy: 'Ada',
+    records: 1,
+    since: NOON_TEXT,
+  },
+} as const;
 const PRIVATE = 'Zoé of the private street';
 
 /** One of everything that needs a person, and seven parked entries. */
@@ -148,7 +151,7 @@ test.each(DATABASES)(
     await addEndpoint(session, wish, { allowHosts: [], now: NOON });
     for (const day of [0, 86_400_000])
       await addDigest(session, { at: '07:00', timezone: 'UTC' }, later(day), () =>
-        Promise.resolve({ stale: STALE, plans: [PLAN] }),
+        Promise.resolve({ stale: STALE, more: [PLAN] }),
       );
     const [digest] = await session.query(sql`select body from webhook_deliveries`);
     const body = String(digest?.['body']);

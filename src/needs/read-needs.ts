@@ -1,18 +1,25 @@
 import { sql } from 'drizzle-orm';
-import type { Queryable } from '../../db/session/session.ts';
-import { formatInstant } from '../../lib/time/clock.ts';
-import { readDamage } from '../integrity-check.ts';
-import { readDiffering, readFailing, readFreshness, type KindFreshness } from '../kinds/status-store.ts';
-import { readMeta } from '../kinds/meta.ts';
-import { readFrozen, type Frozen } from '../outbox/freeze-store.ts';
-import { readBlocks } from '../outbox/outbox-queue.ts';
-import { countEntries, entriesWhere, listEntries } from '../outbox/outbox-store.ts';
-import type { countPlanRows, StoredPlan } from '../../features/plans/store.ts';
-import { readDisappeared } from '../records/deletion-store.ts';
-import { openRuns } from '../runs/open-runs.ts';
-import { isPassing, readRepeats } from '../runs/repeats.ts';
-import { readVolatile } from '../runs/volatile-fields.ts';
-import { listEndpoints, needsPerson } from '../../events/webhooks/endpoint-store.ts';
+import type { Kind } from '../catalog/kind.ts';
+import type { Queryable, Session } from '../db/session/session.ts';
+import { formatInstant } from '../lib/time/clock.ts';
+import { readDamage } from '../store/integrity-check.ts';
+import {
+  readDiffering,
+  readFailing,
+  readFreshness,
+  type KindFreshness,
+} from '../store/kinds/status-store.ts';
+import { readMeta } from '../store/kinds/meta.ts';
+import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
+import { readBlocks } from '../store/outbox/outbox-queue.ts';
+import { countEntries, entriesWhere, listEntries } from '../store/outbox/outbox-store.ts';
+import { readDisappeared } from '../store/records/deletion-store.ts';
+import { openRuns } from '../store/runs/open-runs.ts';
+import { isPassing, readRepeats } from '../store/runs/repeats.ts';
+import { readVolatile } from '../store/runs/volatile-fields.ts';
+import type { UserRole } from '../store/users/user-store.ts';
+import type { NeedOf } from '../words/needs.ts';
+import { listEndpoints, needsPerson } from '../events/webhooks/endpoint-store.ts';
 
 /** A scheduled kind whose list was not read to its end for too long. */
 export interface StaleKind {
@@ -24,6 +31,19 @@ export interface StaleKind {
 /** A problem that needs a decision. Its facts hold no content of a record, which `forget` would have to find. */
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
+/** The needs of features, by the words of each. */
+export type FeatureNeed = NeedOf<'plan.waiting'>;
+
+/** Reads the needs of a feature. @param rules Settings, and the user who could decide. */
+export type NeedReader = (
+  session: Session,
+  kinds: readonly Kind[],
+  rules: {
+    readonly plans: { readonly approvals: number };
+    readonly user?: { readonly name: string; readonly role: UserRole } | null;
+  },
+) => Promise<readonly FeatureNeed[]>;
+
 /** What a caller knows that the mirror's tables do not say, or has read already. */
 export interface Outlook {
   /** Why sends are paused, or would be once `serve` starts. */
@@ -31,8 +51,8 @@ export interface Outlook {
   /** False if no process at work sends. */
   readonly isSending?: boolean;
   readonly repeats?: Awaited<ReturnType<typeof readRepeats>>;
-  /** The plans that wait for the approval of another user. */
-  readonly plans?: readonly WaitingPlan[];
+  /** Those of features. */
+  readonly more?: readonly FeatureNeed[];
 }
 
 /**
@@ -42,7 +62,7 @@ export interface Outlook {
  */
 export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
   const { frozen = await readFrozen(db), repeats = await readRepeats(db) } = outlook;
-  const { isSending = true, plans = [] } = outlook;
+  const { isSending = true, more = [] } = outlook;
   return [
     ...(await damageNeeds(db)),
     ...(frozen === null ? [] : [need('outbox.frozen', frozen)]),
@@ -59,7 +79,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
     ...(await endpointNeeds(db)),
-    ...plans.map(planNeed),
+    ...more,
   ];
 }
 
@@ -158,13 +178,6 @@ async function hiddenFieldNeeds(db: Queryable) {
   );
   return [need('field.not_shown', { fields: [...new Set(paths)].join(', '), entries: waiting.length })];
 }
-
-type WaitingPlan = Pick<StoredPlan, 'id' | 'kind' | 'origin' | 'createdBy' | 'createdAt'> & {
-  readonly counts: Pick<Awaited<ReturnType<typeof countPlanRows>>, 'updates' | 'creates'>;
-};
-
-const planNeed = ({ id: planId, kind, origin, createdBy, createdAt: since, counts }: WaitingPlan) =>
-  need('plan.waiting', { planId, kind, origin, createdBy, records: counts.updates + counts.creates, since });
 
 async function endpointNeeds(db: Queryable) {
   const endpoints = (await listEndpoints(db)).filter(needsPerson);
