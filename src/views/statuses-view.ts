@@ -76,10 +76,8 @@ export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): r
       from (select column1 as kind from (values ${names}) v) k${joined.join('')}
       where ${oneOf('status')} is not null) s`,
   };
-  const ofPurchases = purchaseStatuses(
-    kinds.find(({ name }) => name === 'purchases'),
-    dialect,
-  );
+  const purchases = kinds.find(({ name }) => name === 'purchases');
+  const ofPurchases = purchaseStatuses(purchases, dialect);
   if (dialect === 'postgres') return [view, ofPurchases];
   const columns = view.columns.map((column) => {
     const value = `n.${identifier(column.name)}`;
@@ -97,14 +95,12 @@ const statusOf = ({ hasStatus }: StatusKind): string =>
 
 /** The status of each purchase, for reports of purchase lines; a mirror that has no list of purchases has the view without rows. */
 function purchaseStatuses(purchases: StatusKind | undefined, dialect: Dialect): View {
-  const status = purchases === undefined ? 'p.kind' : statusOf(purchases);
+  const [id, status] = purchases === undefined ? ['p.tick', 'p.kind'] : ['p.id', statusOf(purchases)];
+  const shown = { purchase_id: id, status: dialect === 'sqlite' ? asText(status) : status };
   return {
     name: 'bi_purchase_statuses',
     meaning: translateAll('The status of each purchase; no rows where the mirror has no list of them.'),
-    columns: engineColumns('purchase_statuses', {
-      purchase_id: purchases === undefined ? 'p.tick' : 'p.id',
-      status: dialect === 'sqlite' ? asText(status) : status,
-    }),
+    columns: engineColumns('purchase_statuses', shown),
     from:
       purchases === undefined
         ? 'from kind_state p where false'

@@ -10,8 +10,8 @@ export interface Findings {
   readonly rows: readonly (readonly (string | null)[])[];
   /** Whether more rows exist, how many is not known. */
   readonly isTruncated?: boolean;
-  /** The kinds that were read. */
-  readonly kinds: readonly string[];
+  /** The kinds that were read; null = all that the service lists, kinds that are off apart. */
+  readonly kinds: readonly string[] | null;
   /** The instant whose state the rows show, unless it is now. */
   readonly asOf?: string;
   /** Members of the answer beyond those of every answer. */
@@ -67,7 +67,7 @@ function listUnproven(kinds: readonly string[], states: KindStates, language: La
 
 /** Adds the states of the kinds to the result of a tool. */
 export function toAnswer(
-  findings: Findings,
+  findings: Findings & { readonly kinds: readonly string[] },
   states: KindStates,
   { now, language }: { readonly now: string; readonly language: Language },
 ) {

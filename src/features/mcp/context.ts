@@ -5,7 +5,6 @@ import type { Language } from '../../lib/text/translator.ts';
 import type { StaleKind } from '../../needs/read-needs.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { VIEW } from '../reports/report.ts';
 import type { View } from '../../views/create-views.ts';
 import { filterKindsWithRows, listViews } from '../../views/views.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
@@ -64,28 +63,28 @@ export async function readOwnViews({ session, kinds }: ToolContext): Promise<rea
 
 const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status', 'bi_statuses'];
 
-/** The kinds whose records some views show. */
-export function kindsOfViews(views: readonly string[], kinds: readonly Kind[]): readonly string[] {
+/**
+ * The kinds whose records some views show; null = all that the service lists. Of the views of all kinds, a report shows those that its
+ * text names, if it names any; of a stranger's select nobody knows.
+ */
+export function kindsOfViews(
+  views: readonly string[],
+  kinds: readonly Kind[],
+  text = '',
+): readonly string[] | null {
   const names = kinds.map((kind) => kind.name);
-  if (views.some((view) => OF_ALL_KINDS.includes(view))) return names;
-  return names.filter((name) => views.some((view) => kindOfView(view, names) === name));
-}
-
-/** The kinds whose records a report shows. Of the views of all kinds it shows those that its SQL names, if it names any. */
-export function kindsOfReport(text: string, kinds: readonly Kind[]): readonly string[] {
-  const views = [...text.matchAll(VIEW)].map(([view]) => view);
-  const named = kinds.map((kind) => kind.name).filter((name) => text.includes(`'${name}'`));
-  if (named.length === 0) return kindsOfViews(views, kinds);
-  const shown = kindsOfViews(
-    views.filter((view) => !OF_ALL_KINDS.includes(view)),
-    kinds,
+  const isOfAll = views.some((view) => OF_ALL_KINDS.includes(view));
+  const named = isOfAll ? names.filter((name) => text.includes(`'${name}'`)) : [];
+  if (isOfAll && named.length === 0) return null;
+  return names.filter(
+    (name) => named.includes(name) || views.some((view) => kindOfView(view, names) === name),
   );
-  return kinds.map((kind) => kind.name).filter((name) => named.includes(name) || shown.includes(name));
 }
 
 const KIND_OF_VIEW: Readonly<Record<string, string>> = {
   client_contacts: 'clients',
   bi_price_changes: 'products',
+  bi_purchase_statuses: 'purchases',
 };
 
 function kindOfView(view: string, kinds: readonly string[]): string | undefined {

@@ -1,20 +1,19 @@
-import { sql } from 'drizzle-orm';
-import { orNull, readRows } from '../../db/rows/rows.ts';
+import { literal } from '../../db/session/sql-text.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Language } from '../../lib/text/translator.ts';
-import { REPORTS } from '../reports/read-reports.ts';
+import { cellReader, listReports } from '../reports/run-report.ts';
 import { readStatuses } from '../../views/statuses-view.ts';
 import type { KindStates } from './answer.ts';
 import { kindsOfViews, readOwnViews, type ToolContext } from './context.ts';
 
 /** Describes every view, report, status and kind, one line each. */
 export async function describeMirror(context: ToolContext, states: KindStates, language: Language) {
-  const views = await readOwnViews(context);
   const statuses = await readStatuses(context.session);
+  const shown = (await readOwnViews(context)).filter(({ name }) => !/^bi_deleted_|_history$/.test(name)); // Each kind has both.
   const rows = [
-    ...views.map((view) => ['view', view.name, view.meaning[language]]),
-    ...REPORTS.map((report) => ['report', report.name, report.question]),
+    ...shown.map((view) => ['view', view.name, view.meaning[language]]),
+    ...listReports([], language).map(({ name, question }) => ['report', name, question]),
     ...statuses.map(({ kind, status, records, countsAs }) => [
       'status',
       `${kind}: ${status}`,
@@ -25,12 +24,8 @@ export async function describeMirror(context: ToolContext, states: KindStates, l
       return ['kind', freshness.kind, `${freshness.state}, last read: ${readAt}`];
     }),
   ];
-  const kinds = context.kinds.map((kind) => kind.name);
-  return { columns: ['what', 'name', 'meaning'], rows, kinds };
+  return { columns: ['what', 'name', 'meaning'], rows, kinds: null };
 }
-
-const DESCRIBED = { column: String, type: String, label: String, meaning: String };
-const COLUMN = { ...DESCRIBED, unit: orNull(String), refersTo: orNull(String) };
 
 /** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
 export async function describeView(context: ToolContext, view: string, language: Language) {
@@ -40,20 +35,9 @@ export async function describeView(context: ToolContext, view: string, language:
       code: 'mcp.view',
       hint: 'describe without a view lists them.',
     });
-  const described = view === 'client_contacts' ? 'bi_clients_contacts' : view;
-  const columns = await readRows(
-    context.session,
-    COLUMN,
-    sql`
-      select d."column", d.type, d.unit, ${sql.identifier(`label_${language}`)} as label,
-        ${sql.identifier(language === 'fr' ? 'meaning_fr' : 'meaning')} as meaning,
-        (select r.to_view || '.' || r.to_column from bi_relations r
-          where r.view = d.view and r."column" = d."column" limit 1) as refers_to
-      from bi_dictionary d where d.view = ${described} order by d.ordinal`,
-  );
-  return {
-    columns: ['column', 'type', 'unit', 'label', 'meaning', 'refers_to'],
-    rows: columns.map((row) => [row.column, row.type, row.unit, row.label, row.meaning, row.refersTo]),
-    kinds: kindsOfViews([view], context.kinds),
-  };
+  const { columns, rows } = await cellReader(context.session)(`
+    select d."column", d.type, d.unit, d.meaning${language === 'fr' ? '_fr' : ''} as meaning, (select r.to_view || '.' || r.to_column from bi_relations r
+      where r.view = d.view and r."column" = d."column" limit 1) as refers_to
+    from bi_dictionary d where d.view = ${literal(view === 'client_contacts' ? 'bi_clients_contacts' : view)} order by d.ordinal`);
+  return { columns, rows, kinds: kindsOfViews([view], context.kinds) };
 }

@@ -1,7 +1,8 @@
 import { REPORTS } from '../reports/read-reports.ts';
+import { VIEW } from '../reports/report.ts';
 import { runReport, type ReportRequest } from '../reports/run-report.ts';
 import type { Findings } from './answer.ts';
-import { kindsOfReport, type Caller, type ToolContext } from './context.ts';
+import { kindsOfViews, type Caller, type ToolContext } from './context.ts';
 import { MOST_ROWS, QUERY_MS } from './sql/question.ts';
 
 /** More than an answer shows: the totals of a company are read from its rows. */
@@ -22,7 +23,7 @@ export async function answerReport(
     columns,
     rows: rows.slice(0, MOST_ROWS),
     isTruncated: rows.length > MOST_ROWS,
-    kinds: kindsOfReport(text, context.kinds),
+    kinds: kindsOfViews(text.match(VIEW) ?? [], context.kinds, text),
     more,
   };
 }

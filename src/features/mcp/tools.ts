@@ -5,7 +5,7 @@ import { SyncError } from '../../lib/sync-error.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { CLEARED } from '../plans/sheet/read-cell.ts';
 import { readMissing } from '../../store/records/deletion-store.ts';
-import { readFreshness } from '../../store/kinds/status-store.ts';
+import { isOff, readFreshness } from '../../store/kinds/status-store.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
 import { filterKindsWithRows } from '../../views/views.ts';
 import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
@@ -48,7 +48,7 @@ export const TOOLS: readonly Tool[] = [
     name: 'describe',
     role: 'viewer',
     description:
-      'List views, reports and record kinds with their state; or, with a view, its columns and relations.',
+      'List views, reports and record kinds with their state; or, with a view, its columns and relations. Kinds also have bi_deleted_KIND and bi_KIND_history.',
     input: z.object({ view: z.string().optional() }),
     run: (context, caller, states, { view }) =>
       view === undefined
@@ -70,7 +70,7 @@ export const TOOLS: readonly Tool[] = [
   declareTool({
     name: 'query',
     role: 'viewer',
-    description: 'Run one SQL select over the views. All values come back as text.',
+    description: 'Run one SQL select over the views.',
     input: z.object({
       sql: z.string().max(LONGEST_SQL),
       limit: z.int().min(1).max(MOST_ROWS).default(MOST_ROWS),
@@ -80,7 +80,8 @@ export const TOOLS: readonly Tool[] = [
       if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
       const views = (await readOwnViews(context)).map((view) => view.name);
       const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS }, caller);
-      return { ...answer, kinds: kindsOfViews(answer.views, context.kinds) };
+      const more = CUT.test(sql) ? { hint: 'Units / 10000 are cut: write / 10000.0.' } : {};
+      return { ...answer, kinds: kindsOfViews(answer.views, context.kinds), more };
     },
   }),
   declareTool({
@@ -115,6 +116,8 @@ export const TOOLS: readonly Tool[] = [
   }),
 ];
 
+const CUT = /_e4\)? ?\/ ?10+(?![\d.])/i;
+
 /** The day by the clocks of the company. */
 const companyDay = ({ clock, timezone }: ToolContext): string =>
   new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(clock.now());
@@ -146,7 +149,10 @@ export async function answerCall(
     const states = { freshness, missing, stale: await context.readStale() };
     const now = formatInstant(clock.now());
     const kinds = await filterKindsWithRows(session, context.kinds);
-    const findings = await tool.run({ ...context, kinds }, caller, states, values);
+    const found = await tool.run({ ...context, kinds }, caller, states, values);
+    const off = freshness.filter(isOff).map(({ kind }) => kind); // They count only where their own views are asked for.
+    const on = kinds.map(({ name }) => name).filter((name) => !off.includes(name));
+    const findings = { ...found, kinds: found.kinds ?? on };
     const answer = {
       ...toAnswer(findings, states, { now, language: caller.language }),
       today: companyDay(context),

@@ -47,8 +47,9 @@ export function parseReport(name: string, text: string) {
     notes: all('note'),
     /** Runs unchanged on both databases. */
     sql: text.slice(end + 2),
-    /** The days that its part `asked` takes, `first` and `last`. */
-    days: names('days'),
+    /** Whether its part `asked` takes a first and a last day. */
+    from: names('days').includes('first'),
+    to: names('days').includes('last'),
     /** The settings `reports` by which statuses count in it: `sold`, `owed`, `bought`. */
     counts: names('counts'),
     /** The columns that name a row together; none of them is ever null. */

@@ -31,10 +31,12 @@ export type ReportAnswer = Awaited<ReturnType<typeof runReport>>;
 
 /** The reports, with what each lacks in a mirror that has these views. */
 export function listReports(views: readonly string[], language: Language) {
-  return REPORTS.map((report) => {
-    const [from, to] = ['first', 'last'].map((day) => report.days.includes(day)) as [boolean, boolean];
-    return { ...headOf(report, language), from, to, missing: describeMissing(report, views) };
-  });
+  return REPORTS.map((report) => ({
+    ...headOf(report, language),
+    from: report.from,
+    to: report.to,
+    missing: describeMissing(report, views),
+  }));
 }
 
 const headOf = ({ name, title, question, notes, inFrench }: Report, language: Language) => ({
@@ -67,6 +69,9 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
   const { t } = translatorFor(request.language);
   const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
   const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted));
+  const unknown = (wanted.length > 0 ? [] : summed)
+    .map((column) => ({ column, count: rows.filter((row) => row[columns.indexOf(column)] === null).length }))
+    .filter(({ count }) => count > 0);
   return {
     ...headOf(report, request.language),
     from,
@@ -86,17 +91,9 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
           { setting },
         ),
       ),
-      ...summed.flatMap((column) => {
-        const count = rows.filter((row) => row[columns.indexOf(column)] === null).length;
-        return count === 0 || wanted.length > 0
-          ? []
-          : [
-              t('{count, plural, one {# row has} other {# rows have}} no {column}: not in its total.', {
-                count,
-                column,
-              }),
-            ];
-      }),
+      ...unknown.map((facts) =>
+        t('{count, plural, one {# row has} other {# rows have}} no {column}: not in its total.', facts),
+      ),
       ...(left.length === 0 ? [] : [t('Left out: {statuses}.', { statuses: left.join(', ') })]),
     ],
   };
@@ -126,13 +123,9 @@ function checkDays(report: Report, from: string | null, to: string | null): void
     if (day !== null && !isCalendarDate(day)) refuse(`"${day}" is not a day.`, 'Write it as 2026-03-31.');
   if (from !== null && to !== null && from > to)
     refuse(`${from} is after ${to}.`, 'Write the earlier day first.');
-  const [takesFirst, takesLast] = ['first', 'last'].map((day) => report.days.includes(day));
-  if (from !== null && takesFirst !== true)
-    refuse(
-      `${report.title} takes no first day.`,
-      takesLast === true ? 'Ask for the last day alone.' : PRESENT,
-    );
-  if (to !== null && takesLast !== true) refuse(`${report.title} takes no last day.`, PRESENT);
+  if (from !== null && !report.from)
+    refuse(`${report.title} takes no first day.`, report.to ? 'Ask for the last day alone.' : PRESENT);
+  if (to !== null && !report.to) refuse(`${report.title} takes no last day.`, PRESENT);
 }
 
 const PRESENT = 'It shows the present.';
@@ -195,7 +188,7 @@ function countedBy(meaning: string, statuses: readonly (readonly Cell[])[]) {
 /** The groups that begin before the first day, or end after the last one. */
 function cutGroups(time: Report['time'], from: string | null, to: string | null): readonly string[] {
   if (time === null || time === 'day') return [];
-  const groupOf = (day: string): string => GROUPS[time](day);
+  const groupOf = GROUPS[time];
   const cut = [
     ...(from !== null && groupOf(from) === groupOf(dayAfter(from, -1)) ? [groupOf(from)] : []),
     ...(to !== null && groupOf(to) === groupOf(dayAfter(to, 1)) ? [groupOf(to)] : []),

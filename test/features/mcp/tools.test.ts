@@ -36,6 +36,8 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await unprovenOf(ask)).toEqual(['clients never']);
     expect(await unprovenOf(ask, 'bi_products')).toEqual(['products never']);
     expect(await unprovenOf(ask, 'bi_calendar')).toEqual([]);
+    expect(await unprovenOf(ask, 'bi_deleted_clients')).toEqual(['clients never']);
+    expect(await unprovenOf(ask, 'bi_price_changes')).toEqual(['products never']);
     const empty = await ask('report', { name: 'bookings-by-month' });
     expect(empty).toMatchObject({
       rows: [],
@@ -58,6 +60,9 @@ describe.each(DATABASES)('%s', (database) => {
       expect(await unprovenOf(ask), state).toEqual([`clients ${state}`]);
     }
     expect(await unprovenOf(ask, 'bi_products')).toEqual([]);
+    await setState(session, 'categories', `state = 'never', reason = 'not_there', certified_at = null`); // It is off.
+    expect(await unprovenOf(ask, 'bi_changes')).not.toContain('categories never');
+    expect(await unprovenOf(ask, 'bi_categories')).toEqual(['categories never']);
     await setState(session, 'clients', `state = 'certified'`);
     await session.atomically((tx) =>
       tx.write(sql`

@@ -4,6 +4,7 @@ import { errorText, SyncError } from '../../../lib/sync-error.ts';
 import { sanitizeJson } from '../../../lib/text/text.ts';
 import { isRoleAllowed } from '../../../store/users/user-store.ts';
 import type { Asker, Caller, ToolContext } from '../context.ts';
+import { IDIOMS } from '../sql/question.ts';
 import { answerCall, TOOLS, type Tool } from '../tools.ts';
 
 const INSTRUCTIONS = `A copy of a business-management service, in SQL. Begin with describe.
@@ -18,7 +19,8 @@ export function createMcpServer(context: ToolContext, asker: Asker): McpServer {
     { instructions: INSTRUCTIONS },
   );
   for (const tool of TOOLS.filter((tool) => isRoleAllowed(asker.role, tool.role))) {
-    const { name, description, input, role } = tool;
+    const { name, input, role } = tool;
+    const description = tool.description + (name === 'query' ? ` ${IDIOMS[context.session.dialect]}` : '');
     const annotations = { readOnlyHint: role === 'viewer', destructiveHint: false, openWorldHint: false };
     const answer = (values: Readonly<Record<string, unknown>>, { mcpReq }: ServerContext) =>
       callTool(context, { ...asker, gone: mcpReq.signal }, tool, values);

@@ -28,11 +28,17 @@ export const LONGEST_SQL = 20_000;
 /** The most bytes that are read of an answer. */
 export const MOST_BYTES = 1_000_000;
 
+/** How each database writes what their selects differ by most. */
+export const IDIOMS = {
+  sqlite: `In SQLite, a month is substr(day, 1, 7), the days between two are julianday(b) - julianday(a), money is sum(total_e4) / 10000.0.`,
+  postgres: `In PostgreSQL, a month is to_char(day, 'YYYY-MM'), the days between two are b - a, money is sum(total_e4) / 10000.0.`,
+} as const;
+
 /** Returns the error for a select that is refused. */
 export const refusedError = (reason: string): SyncError =>
   new SyncError(`The query was refused: ${reason}.`, {
     code: 'mcp.refused',
-    hint: 'Write one select over the views that describe lists. Nothing else can be read, and nothing written.',
+    hint: `Write one select over the views that describe lists. ${IDIOMS.sqlite} ${IDIOMS.postgres}`,
   });
 
 /** Returns the error for a select that ran too long. */

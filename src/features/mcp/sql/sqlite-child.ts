@@ -63,12 +63,12 @@ function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]
     if (list.length > 0) names.exec(`create table ${identifier(view)} (${list.join(', ')})`);
   }
   const read = new Set<string>();
+  const parts = new Set<string>();
   names.setAuthorizer((action, table, functionName) => {
     if (action === constants.SQLITE_READ && table !== null) {
       if (views.includes(table)) read.add(table);
-      return views.includes(table) || ARGUMENT_READERS.includes(table)
-        ? constants.SQLITE_OK
-        : constants.SQLITE_DENY;
+      else if (!ARGUMENT_READERS.includes(table)) parts.add(table);
+      return constants.SQLITE_OK;
     }
     const isListed = functionName !== null && FUNCTIONS.sqlite.has(functionName.toLowerCase());
     if (action === constants.SQLITE_FUNCTION) return isListed ? constants.SQLITE_OK : constants.SQLITE_DENY;
@@ -78,15 +78,27 @@ function checkSelect(mirror: DatabaseSync, sql: string, views: readonly string[]
   // `prepare` compiles the first statement only, and ignores the rest.
   if (/[^;\s]/.test(sql.slice(statement.sourceSQL.length))) throw new Error('something follows the select');
   names.prepare(`select 1 from (${statement.sourceSQL.trimEnd().replace(/;$/, '')}\n)`); // A select alone can stand here, no `explain`.
+  names.setAuthorizer(null);
+  for (const part of parts) if (isTable(names, part)) throw new Error(`there is no view ${part}`);
   Object.assign(mirror.limits, LIMITS);
   mirror.setAuthorizer((action, table, column, ...[, view]) => {
     // SQLite names no view where the rows of an inner table are only counted.
-    const isOfView = view !== null || column === '' || table === null || views.includes(table);
+    const isOfView =
+      view !== null || column === '' || table === null || views.includes(table) || parts.has(table);
     if (action === constants.SQLITE_READ && !isOfView && !ARGUMENT_READERS.includes(table))
       return constants.SQLITE_DENY;
     return INNER_READS.includes(action) ? constants.SQLITE_OK : constants.SQLITE_DENY;
   });
   return [...read];
+}
+
+/** Whether a name stands for a table of SQLite's own, and not for a part of a `with recursive`, which nothing else has. */
+function isTable(names: DatabaseSync, name: string): boolean {
+  try {
+    return names.prepare(`select 1 from ${identifier(name)}`).columns().length > 0;
+  } catch {
+    return false;
+  }
 }
 
 const READS = [constants.SQLITE_SELECT, constants.SQLITE_RECURSIVE];
