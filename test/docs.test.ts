@@ -23,6 +23,17 @@ test('docs/service.md has every section that a source file cites', () => {
   expect(cited.filter((section) => !sections.has(section))).toEqual([]);
 });
 
+test('no page of a program that shows data to others gives it the file of the mirror', () => {
+  const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.md'),
+  );
+  const serving = /\b(?:datasette serve|Metabase:|frser-sqlite-datasource|SQLAlchemy URI|sqlite:\/\/\/)/;
+  const lines = pages.flatMap((name) => readFileSync(join(ROOT, 'docs', name), 'utf8').split('\n'));
+  const shown = lines.filter((line) => serving.test(line) && !/create_engine|pandas/.test(line));
+  expect(shown.length).toBeGreaterThan(3);
+  expect(shown.filter((line) => line.includes('mirror.db'))).toEqual([]);
+});
+
 test('README has at most 1,000 words', () => {
   const words = readFileSync(join(ROOT, 'README.md'), 'utf8')
     .split(/\s+/)

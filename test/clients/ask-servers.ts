@@ -34,7 +34,7 @@ export const askDatasette: Ask = async (stage, { page, section }, questions) => 
     for await (const line of server.stderr) if (String(line).includes('Uvicorn running')) break;
     const answers = [];
     for (const question of questions) {
-      const url = `http://127.0.0.1:${port}/mirror.json?_shape=arrays&sql=${encodeURIComponent(question)}`;
+      const url = `http://127.0.0.1:${port}/bi.json?_shape=arrays&sql=${encodeURIComponent(question)}`;
       const body = await (await fetch(url)).text();
       const parsed = tryParseJson(body);
       answers.push(parsed === undefined ? { error: body } : datasetteAnswer(parsed));

@@ -10,6 +10,8 @@ export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
+  /** The columns by which rows are found, besides those of references. */
+  readonly indexed?: readonly string[];
   /** For each table, the columns that refer to records of other tables. */
   readonly references?: readonly {
     readonly column: string;
@@ -97,9 +99,9 @@ function definition({ name, columns, key, references = [] }: SnapshotTable): str
   return `${identifier(name)} (${parts.join(', ')})`;
 }
 
-/** Indexes the columns that refer to records: the rows of one parent are found at once. */
-function createIndexes(file: Database, { name, references = [] }: SnapshotTable): void {
-  for (const { column } of references)
+/** Indexes columns: the rows of one parent, of a day, or changed since an instant are found at once. */
+function createIndexes(file: Database, { name, references = [], indexed = [] }: SnapshotTable): void {
+  for (const column of new Set([...references.map((reference) => reference.column), ...indexed]))
     file.exec(
       `create index main.${identifier(`${name}_${column}`)} on ${identifier(name)} (${identifier(column)})`,
     );

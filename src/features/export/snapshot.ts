@@ -8,6 +8,8 @@ import type { Queryable } from '../../db/session/session.ts';
 import { createSnapshotFile, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
 import { select } from '../../db/rows/rows.ts';
 import { RELATIONS } from '../../store/tables/engine-tables.ts';
+import { reportIndexes } from '../../store/schema/change-kind-tables.ts';
+import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
 import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
@@ -30,7 +32,7 @@ interface SnapshotRequest {
 
 /**
  * Writes a SQLite file with the content of the views of one instant, as tables of the same names, columns and types. It
- * holds nothing else: neither the outbox nor secrets, and deleted records only in `bi_changes`. It waits for an instant at
+ * holds nothing else: neither the outbox nor secrets. Deleted records are in `bi_deleted_…` and `bi_changes`. It waits for an instant at
  * which no pull is under way, so that it holds no partial list.
  *
  * Reads a mirror in SQLite without the event loop: call it in a process of its own.
@@ -83,7 +85,8 @@ async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotReques
     file.create(TAKEN).add([[formatInstant(takenAt)]]);
     report.tables = tables.length;
     for (const table of tables) {
-      const complete = { ...table, references: references.get(table.name) ?? [] };
+      const indexed = await readIndexed(reader, kinds, table);
+      const complete = { ...table, references: references.get(table.name) ?? [], indexed };
       report.rows += await copyTable(reader, file, complete);
     }
     file.commit();
@@ -175,6 +178,16 @@ async function readReferences(reader: Queryable, tables: readonly SnapshotTable[
     ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
   );
   return Map.groupBy(relations, (relation) => relation.view);
+}
+
+/** Returns the columns of a table that the mirror has indexes on. */
+async function readIndexed(reader: Queryable, kinds: readonly Kind[], { name, columns }: SnapshotTable) {
+  const base = name.replace(/^bi_(?:deleted_)?/, '');
+  const own = kinds.filter((kind) => base.startsWith(kind.name));
+  const mirrored = await Promise.all(own.map((kind) => readMirroredKind(reader, kind)));
+  const ofTable = mirrored.flatMap(reportIndexes).filter(({ table }) => table === base);
+  const indexed = ofTable.map(({ column = '_changed_at' }) => column);
+  return columns.map((column) => column.name).filter((column) => indexed.includes(column));
 }
 
 async function copyTable(reader: InstantReader, file: SnapshotFile, table: TableToCopy): Promise<number> {

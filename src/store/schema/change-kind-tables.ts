@@ -171,7 +171,8 @@ async function ensureTrigrams(session: Session): Promise<string | null> {
   return place === undefined ? null : `${identifier(place)}.gin_trgm_ops`;
 }
 
-async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
+/** The indexes that a kind's table and those of its nested arrays are to have, search apart. */
+export function reportIndexes(kind: Kind): readonly ReportIndex[] {
   const changed = {
     name: indexName(kind.name, '_changed_at'),
     table: kind.name,
@@ -182,6 +183,11 @@ async function missingIndexes(session: Session, kind: Kind): Promise<readonly Re
   const wanted: ReportIndex[] = [...own, ...indexesOn(kind.name, [...kind.fields, ...kind.hints], true)];
   for (const { name, items, hints } of nestedTables(kind))
     wanted.push(...indexesOn(name, [...items, ...hints], false));
+  return wanted;
+}
+
+async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
+  const wanted = reportIndexes(kind);
   const missing: ReportIndex[] = [];
   for (const table of new Set(wanted.map((index) => index.table))) {
     const columns = await session.atomically((tx) => tx.listColumns(table));

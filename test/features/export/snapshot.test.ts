@@ -8,6 +8,7 @@ import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
 import { StoppedError } from '../../../src/lib/sync-error.ts';
 import { takeSnapshot } from '../../../src/features/export/snapshot.ts';
+import { migrate } from '../../../src/views/migrate.ts';
 import { DATABASES, mirrorIn } from '../../events/support.ts';
 import { sandbox } from '../../pull/support.ts';
 import { run } from '../../support/command-line.ts';
@@ -114,6 +115,37 @@ describe.each(DATABASES)('beside a pull, in %s, a snapshot', (database) => {
     expect(state).toBe('running');
   });
 });
+
+test.each(DATABASES)(
+  'a snapshot of a mirror in %s finds rows by the columns by which the mirror does',
+  async (database) => {
+    const { session, url } = await mirrorIn(database);
+    await migrate(session, LISTED_KINDS);
+    const path = join(tempFolder(), 'bi.db');
+    const { signal } = new AbortController();
+    await takeSnapshot({
+      url,
+      kinds: LISTED_KINDS,
+      path,
+      waitMs: null,
+      clock: systemClock,
+      signal,
+      onWait: () => undefined,
+    });
+    const file = new Sqlite(path, { readonly: true });
+    for (const where of [
+      'bi_purchase_products where purchase_id = 1',
+      "bi_clients where _changed_at > '2026-01-01'",
+      "bi_deleted_clients where _changed_at > '2026-01-01'",
+      "bi_punches where date = '2026-01-01'",
+      'bi_clients_contacts where parent_id = 1',
+    ]) {
+      const plan = file.prepare(`explain query plan select * from ${where}`).all();
+      expect.soft(JSON.stringify(plan), where).toContain('USING INDEX');
+    }
+    file.close();
+  },
+);
 
 test('a wait for the end of a pull can be stopped', async () => {
   const { take } = await stage('SQLite');

@@ -1,7 +1,9 @@
 {# Prints models/sources.yml: every view of the mirror as a source, by what bi_dictionary and bi_relations say of it. #}
 {% macro sources() %}
   {% set schema = 'mirror' if target.type == 'sqlite' else 'public' %}
-  {% set kinds = run_query('select kind from ' ~ schema ~ '.bi_sync_status').columns[0].values() %}
+  {# A kind that was asked for and is not there was never read, for a reason: it is off, and not late. #}
+  {% set asked = "select kind from " ~ schema ~ ".bi_sync_status where not (state = 'never' and reason is not null)" %}
+  {% set kinds = run_query(asked).columns[0].values() %}
   {% set relations = run_query('select view, "column", to_view, to_column, none from ' ~ schema ~ '.bi_relations').rows %}
   {% set columns = run_query('select view, "column", type, unit, meaning from ' ~ schema ~ '.bi_dictionary order by 1, 2').rows %}
   {{ print('sources:\n  - name: bms_sync\n    schema: ' ~ schema ~ '\n    tables:') }}
