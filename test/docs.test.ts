@@ -27,7 +27,7 @@ test('no page of a program that shows data to others gives it the file of the mi
   const pages = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.md'),
   );
-  const serving = /\b(?:datasette serve|Metabase:|frser-sqlite-datasource|SQLAlchemy URI|sqlite:\/\/\/)/;
+  const serving = /\b(?:datasette serve|Metabase:|sqlite-datasource|SQLAlchemy URI|sqlite:\/\/\/)/;
   const lines = pages.flatMap((name) => readFileSync(join(ROOT, 'docs', name), 'utf8').split('\n'));
   const shown = lines.filter((line) => serving.test(line) && !/create_engine|pandas/.test(line));
   expect(shown.length).toBeGreaterThan(3);
