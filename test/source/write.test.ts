@@ -300,7 +300,7 @@ describe('unsent', () => {
       tunnels++;
       behave(socket);
     });
-    const settings = { proxyUrl, timeoutSeconds: why === 'timeout' ? 0.1 : 5 };
+    const settings = { proxyUrl, timeoutSeconds: why === 'timeout' ? 1 : 5 };
     expect(await writeTo('http://service.invalid', settings)).toEqual(unsent(why));
     expect(tunnels).toBe(1);
   });

@@ -360,7 +360,7 @@ test('a key that a program inserts by SQL at the same moment is compared like an
     );
     const stored = store(session, ...requests).catch((error: unknown) => error);
     const waiting = sql`select 1 as one from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(() => session.query(waiting), { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => session.query(waiting)).toHaveLength(1);
     await program.query('commit');
     return await stored;
   };

@@ -466,7 +466,7 @@ describe('of any data', () => {
       }),
       { numRuns: tries(2000) },
     );
-    expect(accepted).toBeGreaterThan(100);
+    expect(accepted).toBeGreaterThan(tries(2000) / 20);
   });
 });
 
