@@ -20,6 +20,7 @@ const LONG = [
   'world/postgres',
   'world/planted-bugs',
   'malformed/more-malformed-answers',
+  'features/deletable',
 ].map((name) => `test/${name}.test.ts`);
 
 if (process.argv[2] === 'check') check();

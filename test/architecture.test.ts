@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { FEATURES } from './support/features.ts';
 
 /** The floors of ARCHITECTURE.md: what each folder may import. A folder that is not in the table fails. */
 const BELOW_PAGES = [
@@ -47,17 +48,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sandbox: ['lib', 'catalog'],
   'features.ts': [],
   'main.ts': ['lib', 'config', 'app', 'cli'],
-};
-
-/** The features, and the other features that each may import. */
-const FEATURES: Record<string, readonly string[]> = {
-  notify: [],
-  export: [],
-  reports: ['export'],
-  plans: ['export'],
-  mcp: ['plans', 'reports', 'export'],
-  verify: [],
-  move: [],
 };
 
 /** The files that may import a feature: the lists. */

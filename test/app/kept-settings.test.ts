@@ -57,7 +57,7 @@ test('a command without bi.readerRole and language takes no right from the role,
   const client = await bystander(bare.DATABASE_URL);
   const standing = async () =>
     (
-      await client.query(
+      await client.query<{ reads: boolean; comment: string }>(
         `select has_table_privilege($1, 'bi_clients', 'select') as reads, obj_description('bi_clients'::regclass) as comment`,
         [role.name],
       )

@@ -93,7 +93,7 @@ describe.each(ONE_DATABASE)('%s: a field that changes in most rows', (database) 
     const stage = await serveMirror(session);
     for (const [language, title] of [
       ['en', '1 field changes with every sweep'],
-      ['fr', '1 champ change à chaque balayage'],
+      ['fr', '1 champ change à chaque lecture'],
     ] as const) {
       const { headline, lines } = causeText(
         [{ type: 'field.volatile', body: String(counts?.['body']), names: [], changes: [] }],

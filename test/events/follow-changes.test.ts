@@ -22,7 +22,7 @@ describe.each(ONE_DATABASE)('%s', (database) => {
   test('a reader beside concurrent writers gets every committed event once, in order, and none late', async () => {
     const { session, url } = await mirrorIn(database);
     const writers = Array.from({ length: WRITERS }, () =>
-      startChild('../../feed/children/append-changes.ts', url, String(TRANSACTIONS)),
+      startChild('../../events/children/append-changes.ts', url, String(TRANSACTIONS)),
     );
     for (const { lines } of writers) await lines.next(); // Both are there before either is far.
     const seen: number[] = [];

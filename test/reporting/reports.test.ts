@@ -157,11 +157,7 @@ test('every report gives the same on SQLite, on PostgreSQL, and by the data of t
   await changeClosedMonths(service, [sqlite, postgres]);
 });
 
-/** Changes records of closed months: the reports show each month as it ended and as it is. */
-async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[]): Promise<void> {
-  const { world } = service;
-  const kinds = ['bookings', 'punches', 'sales', 'purchases'];
-  const before = new Map(kinds.map((kind) => [kind, recordsOf(world, kind)]));
+function changeRecords(world: Sandbox['world']): void {
   for (const [kind, money, date] of [
     ['bookings', 'price', 'pickup_date'],
     ['punches', 'ptotal', 'date'],
@@ -183,6 +179,14 @@ async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[])
     const quote = world.ids(kind).find((id) => world.get(kind, id)?.['status'] === 'quote') ?? 0;
     world.update(kind, quote, { status: 'invoice', date: '2025-01-15' }); // It counts since then, not before.
   }
+}
+
+/** Changes records of closed months: the reports show each month as it ended and as it is. */
+async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[]): Promise<void> {
+  const { world } = service;
+  const kinds = ['bookings', 'punches', 'sales', 'purchases'];
+  const before = new Map(kinds.map((kind) => [kind, recordsOf(world, kind)]));
+  changeRecords(world);
   for (const instant of ['2025-11-01T04:30:00Z', '2025-11-01T05:30:00Z', '2025-11-01T06:30:00Z'])
     await read(service, mirrors, { instant, kinds, known: SHOP_KINDS });
   const late = (kind: string, fields: Parameters<typeof lateChanges>[1]): Rows => {

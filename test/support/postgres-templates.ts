@@ -25,6 +25,7 @@ export function createTemplates(server: string) {
     const isGrown = name === 'template_grown';
     if (isGrown) await fillsOf('template_all_kinds');
     const base = isGrown ? 'template_all_kinds' : 'template1';
+    await runOn(server, `drop database if exists ${name} with (force)`); // Of an attempt that failed.
     await runOn(server, `create database ${name} template ${base} strategy file_copy`);
     const url = new URL(server);
     url.pathname = name;
@@ -33,9 +34,16 @@ export function createTemplates(server: string) {
     else await migrate(session, TEMPLATES[name as Template]);
     return await keepRows(url.href);
   };
+  /** This process also serves all workers: it may be too busy to connect in time. */
+  const makeAtLast = (name: string, attempts = 5): Promise<Fills> =>
+    make(name).catch((error: unknown) => {
+      if (attempts === 1) throw error;
+      return makeAtLast(name, attempts - 1);
+    });
   const fillsOf = (name: string): Promise<Fills> => {
-    const known = made.get(name) ?? make(name);
+    const known = made.get(name) ?? makeAtLast(name);
     made.set(name, known);
+    known.catch(() => made.delete(name)); // The next test that asks tries again.
     return known;
   };
   return { fillsOf };

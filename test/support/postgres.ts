@@ -12,6 +12,7 @@ const EMPTIED = new Map<Template | 'template1', string[]>();
 export async function sharedPostgres(template: Template | '' = ''): Promise<SharedPostgres> {
   const known = SHARED.get(template) ?? askForPostgres(template);
   SHARED.set(template, known);
+  known.catch(() => SHARED.delete(template)); // The next test that asks tries again.
   return known;
 }
 

@@ -26,6 +26,7 @@ const PROOF_FILES = pathsOf([
   'end-to-end/move-race',
   'end-to-end/outbound-start',
   'end-to-end/plans-kill',
+  'features/deletable',
   'end-to-end/racing-starts',
   'end-to-end/three-processes',
   'end-to-end/webhooks-kill',

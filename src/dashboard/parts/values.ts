@@ -1,5 +1,5 @@
 import { describeField, fieldLabel, kindLabel, MONEY } from '../../catalog/descriptions.ts';
-import { findSentField } from '../../catalog/kind.ts';
+import { findSentField, type Field } from '../../catalog/kind.ts';
 import { decodeIfFits } from '../../diff/decode-record.ts';
 import { plainJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { LOCALES, type MessageKey, type Translator } from '../../lib/text/translator.ts';
@@ -104,15 +104,24 @@ export function shownText(reader: Reader, kind: string, name: string, value: Jso
   const field = shape && findSentField(shape, name);
   const decoded = field && decodeIfFits(field, value);
   if (field === undefined || decoded === undefined || decoded === null) return membersText(value);
-  const text = String(decoded);
+  return formatted(reader, kind, field, String(decoded)) ?? membersText(value);
+}
+
+function formatted(reader: Reader, kind: string, field: Field, text: string): string | null {
   if (field.type === 'date') return new Date(text).toLocaleDateString(LOCALES[reader.language], DAY);
-  if (field.type === 'flag' && /^[01]$/.test(text)) return reader.t(text === '1' ? 'yes' : 'no');
-  if (field.type !== 'decimal') return membersText(value);
-  const places = /\.(\d*?)0*$/.exec(text)?.[1]?.length ?? 0;
+  if (field.type === 'flag') return text === '1' ? reader.t('yes') : text === '0' ? reader.t('no') : null;
+  if (field.type !== 'decimal') return null;
   const isMoney = describeField(kind, field).unit === MONEY; // Written in dollars, as the service's companies do.
   const form = isMoney ? ({ style: 'currency', currency: 'CAD' } as const) : {};
-  const digits = { minimumFractionDigits: Math.max(isMoney ? 2 : 0, places), maximumFractionDigits: 20 };
+  const places = Math.max(isMoney ? 2 : 0, placesOf(text));
+  const digits = { minimumFractionDigits: places, maximumFractionDigits: 20 };
   return new Intl.NumberFormat(LOCALES[reader.language], { ...form, ...digits }).format(text as `${number}`);
+}
+
+/** How many decimals matter: `12.50` has one. */
+function placesOf(decimal: string): number {
+  const [, fraction = ''] = decimal.split('.');
+  return [...fraction].findLastIndex((digit) => digit !== '0') + 1;
 }
 
 /** The label of a kind's field; the title has its technical name. */

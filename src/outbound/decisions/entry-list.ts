@@ -25,7 +25,7 @@ import { readPossibleMatches } from '../send/possible-matches.ts';
 import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
-import { readFreshness } from '../../store/kinds/status-store.ts';
+import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, pauseText, type Frozen } from '../../store/outbox/freeze-store.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { hasLiveRole, readLiveOwners } from '../../store/runs/worker-store.ts';
@@ -120,11 +120,8 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
     if (state === 'done') return { ...entry, nextAttemptAt: null };
     const reading = readings.get(entry.kind);
     if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
-    const isHeld = reading.reason === 'absences_unproven' && reading.heldDeletions > 0;
     const isUnsearched = state === 'unsettled' && settlement.search === undefined;
-    const isNext = (beingRead.has(entry.kind) || isUnsearched) && !isFailedReading(reading.state);
-    const outcome = isNext ? NEXT_READING : describeOutcome({ ...reading, missing: null }).why;
-    const why = isHeld ? HELD_ROWS : (outcome ?? settlement.awaits.why);
+    const why = waitsFor(reading, beingRead.has(entry.kind) || isUnsearched) ?? settlement.awaits.why;
     return {
       ...entry,
       verdict: isTokenRefused && verdict === 'awaits_sweep' ? 'token_refused' : verdict,
@@ -144,6 +141,13 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
     shown.push(withReasonNow({ ...stored, verdict, settlement }));
   }
   return shown;
+}
+
+/** Why an entry waits for a reading of its kind; null if the latest reading says nothing. */
+function waitsFor(reading: KindFreshness, isNext: boolean): string | null {
+  if (reading.reason === 'absences_unproven' && reading.heldDeletions > 0) return HELD_ROWS;
+  if (isNext && !isFailedReading(reading.state)) return NEXT_READING;
+  return describeOutcome({ ...reading, missing: null }).why;
 }
 
 /** The new records with the natural key of a create with an unknown outcome, but for those that a person has decided against. */
