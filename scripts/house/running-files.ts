@@ -70,7 +70,7 @@ async function pushSome(coverage: string, folder: string): Promise<Pick<FilesTha
     await once(serve, 'exit');
     return {
       entry: filesOver(coverage, ENTRIES, /^(?:source|outbound|runs|diff|store|db)\//),
-      event: filesOver(coverage, ENTRIES, /^(?:feed|store\/webhooks)\//),
+      event: filesOver(coverage, ENTRIES, /^events\//),
     };
   } finally {
     receiver.close();

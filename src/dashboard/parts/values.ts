@@ -121,7 +121,7 @@ function formatted(reader: Reader, kind: string, field: Field, text: string): st
 /** How many decimals matter: `12.50` has one. */
 function placesOf(decimal: string): number {
   const [, fraction = ''] = decimal.split('.');
-  return [...fraction].findLastIndex((digit) => digit !== '0') + 1;
+  return Array.from(fraction).findLastIndex((digit) => digit !== '0') + 1;
 }
 
 /** The label of a kind's field; the title has its technical name. */
