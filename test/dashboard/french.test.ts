@@ -218,7 +218,7 @@ async function everything(session: Session): Promise<void> {
   await put(
     'drift',
     ['kind', 'code', 'field', 'detail', 'seen_at'],
-    codesIn('store/tables/engine-tables.ts', "'code',").map((code) => [
+    codesIn('store/tables/engine-tables.ts', '.$type<\n      | (').map((code) => [
       'clients',
       code,
       'nom',

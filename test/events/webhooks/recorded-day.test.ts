@@ -38,11 +38,11 @@ const SUBJECTS = {
   ],
   fr: [
     '4 listes sont en retard : clients, produits, pointages, réservations',
-    'L’entrée 1 est mise de côté : création (clients)',
-    '5 entrées sont mises de côté (+ 2)',
+    'À vérifier : création (clients), envoi 1',
+    '5 envois à vérifier (+ 2)',
     '14 suppressions de produits sont retenues (+ 1)',
     'Écritures refusées : clients, produits',
-    '2 entrées sont rejetées (+ 2)',
+    '2 envois refusés (+ 2)',
     'Les envois sont suspendus',
     'Écritures refusées : catégories (+ 1)',
     '6 décisions vous attendent',
@@ -65,8 +65,8 @@ https://bms.garage.example/`,
 – 14 suppressions de produits sont retenues
 – 1 suppression de fournisseurs est retenue
 – Écritures refusées : catégories, clients, produits
-– 8 entrées sont mises de côté
-– 1 champ change à chaque balayage
+– 8 envois à vérifier
+– 1 champ change à chaque lecture
 Changements depuis le dernier résumé :
 clients : 0 nouvelle, 2 modifiées, 0 supprimée
 https://bms.garage.example/`,
