@@ -5,22 +5,32 @@ import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
-import { html } from '../http/html.ts';
+import { html, type Html } from '../http/html.ts';
+import type { Queryable } from '../db/session/session.ts';
+import { formatInstant } from '../lib/time/clock.ts';
+import { asOfInstant } from '../lib/time/as-of-instant.ts';
+import { firstSeqSince } from '../store/records/change-store.ts';
+import type { Reader } from './parts/reader.ts';
 import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
-import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { filterForm, linkTo, listPage, PAGE_ROWS, pageLinks, type Query } from './parts/paging.ts';
 
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
-  const querystring = z.object({ kind: filterValue, record: filterValue, before: beforeId });
+  const day = filterValue.describe('a day in the zone of the schedules: 2026-03-01');
+  const filters = { kind: filterValue, record: filterValue, from: day, to: day };
+  const querystring = z.object({ ...filters, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async ({ query, reader }) => {
     const { t } = reader;
     const { kind, record } = query;
     checkKind(kinds, kind);
-    const read = await readLatestChanges(session, { ...query, recordId: record, limit: PAGE_ROWS + 1 });
-    const total = await countChanges(session, { kind, recordId: record });
+    const days = await eventsOfDays(session, query, reader);
+    const wanted = { ...days, kind, recordId: record };
+    const before = Math.min(days.before, query.before ?? days.before);
+    const read = await readLatestChanges(session, { ...wanted, before, limit: PAGE_ROWS + 1 });
+    const total = await countChanges(session, wanted);
     const { rows, ...rest } = listPage(read, (change) => change.seq, total);
     const about =
       kind === undefined
@@ -29,9 +39,14 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
             what: `${kindLabel(reader, kind, record === undefined ? 'many' : 'one')} ${record ?? ''}`.trim(),
           });
     const pushers = await pushersOf(session, rows);
-    const list = html`${rows.length === 0 ? emptyNote(t('None.')) : changeList(rows, reader, pushers)}
+    const byDay = [...Map.groupBy(rows, (change) => reader.day(change.observedAt))].map(
+      ([day, changes]) =>
+        html`<h2 class="day">${day}</h2>
+          ${changeList(changes, reader, pushers)}`,
+    );
+    const list = html`${rows.length === 0 ? emptyNote(t('None.')) : byDay}
     ${pageLinks(reader, '/changes', query, rest)}`;
-    const content = html`${pageTitle(t('Changes'), about)}
+    const content = html`${pageTitle(t('Changes'), about)} ${dayLinks(reader, { kind, record })}
     ${filterForm(reader, '/changes', [
       {
         name: 'kind',
@@ -41,8 +56,35 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
         labelOf: (name) => kindLabel(reader, name),
       },
       { name: 'record', label: t('record (with its kind)'), value: record },
+      { name: 'from', label: t('first day'), value: query.from, isDay: true },
+      { name: 'to', label: t('last day'), value: query.to, isDay: true },
     ])}
     ${listPanel('changes', t('Change events'), query.before === undefined, list)}`;
     return { title: t('Changes'), content };
   });
+}
+
+/** The events of some days, the first and the last included: those after one `seq` and before another. */
+async function eventsOfDays(db: Queryable, { from, to }: DayFilters, { now, timezone }: Reader) {
+  const firstSince = (at: Date): Promise<number> => firstSeqSince(db, formatInstant(at));
+  const begin = from === undefined ? null : asOfInstant(from, now(), timezone).begin;
+  const end = to === undefined ? null : asOfInstant(to, now(), timezone).at;
+  return {
+    after: begin === null ? 0 : (await firstSince(begin)) - 1,
+    before: end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1)),
+  };
+}
+
+interface DayFilters {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+function dayLinks({ t, dayBefore }: Reader, filters: Query): Html {
+  const link = (words: string, from: string, to = from): Html =>
+    html`<a class="button" href="${linkTo('/changes', { ...filters, from, to })}">${words}</a>`;
+  const today = dayBefore(0);
+  return html`<nav class="filters" aria-label="${t('Days')}">
+    ${link(t('Today'), today)} ${link(t('Yesterday'), dayBefore(1))} ${link(t('7 days'), dayBefore(6), today)}
+  </nav>`;
 }

@@ -64,16 +64,17 @@ export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): 
   return withKeys(db, await select(db, EVENT, sql`where seq in (${sqlList(seqs)})`));
 }
 
-/** Counts the events of a kind, or of one record of it, after a `seq`. */
+/** Counts the events of a kind, or of one record of it, between two events. */
 export function countChanges(
   db: Queryable,
-  { after = 0, kind, recordId }: Partial<ChangeRange> & Pick<LatestQuery, 'recordId'>,
+  { after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId }: Omit<LatestQuery, 'limit'>,
 ): Promise<number> {
   const ofRecord = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
-  return countUpTo(db, sql`changes where seq > ${after}${kindFilter(kind)}${ofRecord}`);
+  return countUpTo(db, sql`changes where seq > ${after} and seq < ${before}${kindFilter(kind)}${ofRecord}`);
 }
 
 interface LatestQuery {
+  readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly kind?: string | undefined;
   /** Only events of this record of the kind. */
@@ -84,11 +85,12 @@ interface LatestQuery {
 /** The latest events that are searched for events of a kind before its index is used. */
 const RECENT_EVENTS = 2_000;
 
-/** Reads the latest events before a `seq`, the newest first: a page at any place of the log costs the same. */
+/** Reads the latest events between two others, the newest first: a page at any place of the log costs the same. */
 export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Promise<RecordedChange[]> {
-  const { before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
+  const { after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
+  const range = sql`seq > ${after} and seq < ${before}`;
   const read = (condition: SQL): Promise<RecordedChange[]> =>
-    select(db, EVENT, sql`where seq < ${before} and ${condition} order by seq desc limit ${limit}`);
+    select(db, EVENT, sql`where ${range} and ${condition} order by seq desc limit ${limit}`);
   if (kind === undefined) return read(sql`1 = 1`);
   const latest = sql`select min(seq) from (
     select seq from changes where seq < ${before} order by seq desc limit ${RECENT_EVENTS}) near`;
@@ -97,7 +99,7 @@ export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Pro
   const recordFilter = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
   // `-seq` keeps a database from walking through all events of the other kinds.
   return read(sql`seq in (
-    select seq from changes where kind = ${kind}${recordFilter} and seq < ${before} order by -seq limit ${limit})`);
+    select seq from changes where kind = ${kind}${recordFilter} and ${range} order by -seq limit ${limit})`);
 }
 
 /** The `seq` after which the latest `count` events (of a kind) lie. */

@@ -16,7 +16,7 @@ export function listPage<Row>(read: readonly Row[], placeOf: (row: Row) => numbe
 }
 
 /** Query values by name; absent ones are left out. */
-type Query = Readonly<Record<string, string | number | undefined>>;
+export type Query = Readonly<Record<string, string | number | undefined>>;
 
 export function linkTo(path: string, query: Query): string {
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] =>
@@ -69,14 +69,18 @@ interface FilterField {
   readonly name: string;
   readonly label: string;
   readonly value?: string | undefined;
-  /** The values to choose from, after one that filters nothing; absent: any text. */
+  /** The values to choose from, after one that filters nothing; absent: any text, or a day. */
   readonly choices?: readonly string[];
+  readonly isDay?: true;
   /** Their labels; absent: themselves. */
   readonly labelOf?: (choice: string) => string;
 }
 
 /** A field of a form. @param none The label of no choice. */
-export const formField = ({ name, label, value = '', choices, labelOf }: FilterField, none: string) => {
+export const formField = (
+  { name, label, value = '', choices, isDay, labelOf }: FilterField,
+  none: string,
+) => {
   const option = (choice: string): Html =>
     html`<option
       value="${choice}"
@@ -89,7 +93,11 @@ export const formField = ({ name, label, value = '', choices, labelOf }: FilterF
     ${label}
     ${
       choices === undefined
-        ? html`<input name="${name}" value="${value}" inputmode="numeric" />`
+        ? html`<input
+            name="${name}"
+            value="${value}"
+            ${isDay ? html`type="date"` : html`inputmode="numeric"`}
+          />`
         : html`<select name="${name}">
             <option value="">${none}</option>
             ${choices.map(option)}

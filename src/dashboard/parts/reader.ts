@@ -37,6 +37,7 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     return html`<time datetime="${at.toISOString()}" title="${local}${text} UTC">${words(at)}</time>`;
   };
   const date = (at: Date): string => short.format(at);
+  const day = new Intl.DateTimeFormat(LOCALES[language], { timeZone: timezone, dateStyle: 'full' });
   /** A length of time in its largest unit: `31 s`, `4 min`, `5 h`, `12 days`. */
   const durationText = (ms: number): string => {
     if (ms < 1.5 * MINUTE) return t('{n} s', { n: Math.max(0, Math.round(ms / 1000)) });
@@ -57,6 +58,11 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     tEach: (...texts: readonly MessageKey[]): readonly string[] => texts.map((text) => t(text)),
     date: (text: string) => date(parseInstant(text)),
     minute: date,
+    /** The day of a stored instant, in words. */
+    day: (text: string): string => day.format(parseInstant(text)),
+    /** Today, or a day before, as `YYYY-MM-DD`. */
+    dayBefore: (days: number): string =>
+      new Date(Date.parse(full.format(clock.now()).slice(0, 10)) - days * DAY).toISOString().slice(0, 10),
     /** Formats a stored instant, `YYYY-MM-DD HH:MM:SS` UTC, to the minute. */
     exactTime: (text: string): Html => time(text, date),
     /** How long ago a stored instant was, or how far ahead it is. */

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { appendChanges } from '../../src/store/records/change-store.ts';
+import { serveMirror } from '../http/stage.ts';
+import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+
+const event = {
+  change: 'updated',
+  before: '{}',
+  after: '{}',
+  fields: '{}',
+  observedFrom: null,
+} as const;
+
+test('shows changes by day, and those of some days alone', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  for (const [recordId, at] of [
+    ['1', '2026-03-01T23:59:59.999Z'],
+    ['2', '2026-03-02T00:00:00Z'],
+    ['3', '2026-03-02T23:59:59.999Z'],
+    ['4', '2026-03-03T00:00:00Z'],
+  ] as const)
+    await session.atomically((tx) =>
+      appendChanges(tx, {
+        kind: 'clients',
+        runId: null,
+        origin: 'service',
+        now: new Date(at),
+        events: [{ ...event, recordId }],
+      }),
+    );
+  const { get } = await serveMirror(session);
+  const seen = async (query: string) => {
+    const page = await (await get(`/changes${query}`)).text();
+    return [...page.matchAll(/<h2 class="day">([^<]+)<|id="change-(\d)"/g)].map(([, day, seq]) => day ?? seq);
+  };
+  const [first, second, third] = ['Sunday, March 1, 2026', 'Monday, March 2, 2026', 'Tuesday, March 3, 2026'];
+  expect(await seen('')).toEqual([third, '4', second, '3', '2', first, '1']);
+  expect(await seen('?from=2026-03-02&to=2026-03-02')).toEqual([second, '3', '2']);
+  expect(await seen('?from=2026-03-02&kind=clients')).toEqual([third, '4', second, '3', '2']);
+  expect(await seen('?to=2026-03-02&before=3&record=2&kind=clients')).toEqual([second, '2']);
+  expect(await seen('?from=2026-03-04&to=')).toEqual([]);
+  expect((await get('/changes?from=yesterday')).status).toBe(400);
+});
