@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { allKinds, refuseMissingExclusions, refuseUnknownFields } from '../config/known-kinds.ts';
+import { allKinds, refuseOtherExclusions, refuseUnknownFields } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { OPENINGS, TABLE_OWNERS } from '../feature-hooks.ts';
 import { describeOwner } from '../lib/owner.ts';
@@ -110,13 +110,14 @@ async function upgradeMirror(
 ) {
   const kinds = allKinds(config);
   await refuseUnknownFields(config, (names) => readNamesSoFar(session, names));
-  refuseMissingExclusions(config, await readExclusions(session));
+  const keptOut = await readExclusions(session);
+  const isKept = keepsSettings || keptOut === null;
+  refuseOtherExclusions(config, keptOut, isKept);
   const { reports, calendar } = config;
   const facts = {
     'settings.kinds': declaredText(config),
     'calendar.yearBegins': String(calendar.yearBegins),
   };
-  const isKept = keepsSettings || !(await isMirrorPresent(session));
   const stored = isKept ? null : await readMeta(session, 'language');
   const language = LANGUAGES.find((one) => one === stored) ?? config.language;
   const kept = { language, ...(isKept && { reports, kept: facts }) };

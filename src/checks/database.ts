@@ -1,4 +1,4 @@
-import { allKinds, refuseMissingExclusions } from '../config/known-kinds.ts';
+import { allKinds, refuseOtherExclusions } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../pull/source-binding.ts';
@@ -33,7 +33,7 @@ export async function checkDatabase(config: Config, open: MirrorOpeners) {
   const opened = await runCheck('database', async () => {
     await using session = await open.mirror();
     await open.admit(session, 'write');
-    refuseMissingExclusions(config, await readExclusions(session));
+    refuseOtherExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;
     const schemaState = await checkSchema(session, allKinds(config), { readerRole, language });

@@ -1,11 +1,10 @@
 import type { ListedKind } from '../catalog/kind.ts';
-import { refuseUnknownFields, requireListedKinds } from '../config/known-kinds.ts';
+import { excludedPaths, refuseUnknownFields, requireListedKinds } from '../config/known-kinds.ts';
 import { listSecrets } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, unknownCheck, type CheckResult } from '../lib/check-result.ts';
 import { readNamesSoFar } from '../store/kinds/field-store.ts';
-import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
 import { boundUrl, openSourceBinding } from '../pull/source-binding.ts';
 import { doTokensRotate } from '../pull/token-holders.ts';
 import { sweptKinds } from '../store/kinds/status-store.ts';
@@ -43,16 +42,17 @@ export async function checkAll(
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
   const { checks: database, isMirror } = await checkDatabase(config, open);
-  const { serving, swept, tokens, excluded } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
+  const { serving, swept, tokens } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
   const settings = await checkFieldNames(config, open);
+  const excluded = excludedPaths(Object.entries(config.privacy.exclude)).join(', ');
   return [
     settings,
-    ...(settings.ok === true ? checkExclusions(config, excluded, serving.isPulling) : []),
+    ...(settings.ok === true && excluded !== '' ? [passedCheck('privacy', `keeps out ${excluded}`)] : []),
     ...checkSecretFiles(files, listSecrets(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
@@ -82,26 +82,10 @@ async function checkFieldNames(config: Config, open: Openers): Promise<CheckResu
   return isKnown ? checked : unknownCheck('settings');
 }
 
-/** Names the fields that are kept out, and those that the mirror and its background service let in so far. */
-function* checkExclusions({ privacy }: Config, mirror: Exclusions | null, isServed: boolean) {
-  const pathsOf = (exclusions: Exclusions): readonly string[] =>
-    [...exclusions].flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
-  const excluded = pathsOf(new Map(Object.entries(privacy.exclude)));
-  if (excluded.length > 0) yield passedCheck('privacy', `keeps out ${excluded.join(', ')}`);
-  const kept = mirror === null ? excluded : pathsOf(mirror);
-  const added = excluded.filter((path) => !kept.includes(path)).join(', ');
-  if (added === '') return;
-  const restart = isServed
-    ? '. Restart bms-sync serve with these settings: without them, it no longer reads these kinds then'
-    : '';
-  yield passedCheck('privacy', `${added}: the next command that opens the mirror empties them${restart}`);
-}
-
 const NO_MIRROR = {
   serving: { workers: [], isPulling: false, isSending: false, schedules: null },
   swept: new Set<string>(),
   tokens: [],
-  excluded: null,
 };
 
 const ROTATING =
@@ -110,8 +94,7 @@ const ROTATING =
 async function readMirror(open: Openers, now: Date) {
   await using session = await open.mirror();
   const tokens = (await doTokensRotate(session, now)) ? [passedCheck('tokens', ROTATING)] : [];
-  const excluded = await readExclusions(session);
-  return { serving: await readServing(session), swept: await sweptKinds(session), tokens, excluded };
+  return { serving: await readServing(session), swept: await sweptKinds(session), tokens };
 }
 
 /** Checks, as a pull does, whether the lists that the token may read belong to the mirror's companies; lands nothing. */

@@ -53,28 +53,41 @@ export async function refuseUnknownFields(
   }
 }
 
+type Exclusions = Iterable<readonly [string, readonly string[]]>;
+
+/** The excluded fields of each kind as `kind.field`. */
+export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
+  [...exclusions].flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
+
 /**
- * Refuses settings without the mirror's exclusions: they may be incomplete. To end an exclusion, list its
- * kind under `privacy.exclude` without the field.
+ * Refuses settings with other exclusions than the mirror's. With fewer, they may be incomplete: to end an exclusion, list its kind
+ * under `privacy.exclude` without the field. With more, the mirror may hold what they exclude, which only `serve` and `migrate` remove.
  *
- * @param keptOut The fields that the mirror keeps out, by kind.
- * @throws {UsageError} `settings.exclusions_missing`
+ * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
+ * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_added`
  */
-export function refuseMissingExclusions(config: Config, keptOut: ReadonlyMap<string, readonly string[]>) {
+export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null, mayRemove = false): void {
   const { exclude } = config.privacy;
-  const kinds = allKinds(config);
-  const missing = [...keptOut].filter(
-    ([name]) => !Object.hasOwn(exclude, name) && kinds.some((kind) => kind.name === name),
-  );
-  if (missing.length === 0) return;
-  const fields = missing.flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
-  const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
-  const clearedKinds = missing.map(([kind]) => `${kind}: []`).join(', ');
-  throw new UsageError(`The mirror excludes fields that these settings do not: ${fields.join(', ')}.`, {
-    code: 'settings.exclusions_missing',
-    hint:
-      `Name the settings file (--config FILE, or BMS_CONFIG=FILE), or add BMS__PRIVACY__EXCLUDE='${line}'. ` +
-      `To allow a field again, list its kind without it: privacy.exclude: {${clearedKinds}}.`,
+  const kinds = new Set(allKinds(config).map((kind) => kind.name));
+  const kept = [...(keptOut ?? [])].filter(([kind]) => kinds.has(kind));
+  const missing = kept.filter(([kind]) => !Object.hasOwn(exclude, kind));
+  if (missing.length > 0) {
+    const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
+    const clearedKinds = missing.map(([kind]) => `${kind}: []`).join(', ');
+    const fields = excludedPaths(missing).join(', ');
+    throw new UsageError(`The mirror excludes fields that these settings do not: ${fields}.`, {
+      code: 'settings.exclusions_missing',
+      hint:
+        `Name the settings file (--config FILE, or BMS_CONFIG=FILE), or add BMS__PRIVACY__EXCLUDE='${line}'. ` +
+        `To allow a field again, list its kind without it: privacy.exclude: {${clearedKinds}}.`,
+    });
+  }
+  const wanted = excludedPaths(Object.entries(exclude).filter(([kind]) => kinds.has(kind)));
+  const added = wanted.filter((path) => !excludedPaths(kept).includes(path));
+  if (mayRemove || keptOut === null || added.length === 0) return;
+  throw new UsageError(`These settings exclude fields that the mirror does not: ${added.join(', ')}.`, {
+    code: 'settings.exclusions_added',
+    hint: 'Stop bms-sync serve if it is running, then remove what the mirror holds of them: bms-sync migrate',
   });
 }
 

@@ -100,7 +100,8 @@ describe.each(FRESH_DATABASES)('in %s, the tables of the kinds', (database, plac
     expect(await run(['backfill', 'clients', '--all'], env)).toMatchObject({ code: 0 });
     expect(await run(['forget', 'clients', String(second), '--yes'], env)).toMatchObject({ code: 0 });
     const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
-    expect(await run(['pull', 'clients'], excluding)).toMatchObject({ code: 0 });
+    for (const argv of [['migrate'], ['pull', 'clients']])
+      expect(await run(argv, excluding)).toMatchObject({ code: 0 });
     expect(
       await other.run(`select count(*) as n from clients where loyalty = 'gold' and email is not null`),
     ).toMatchObject([{ n: expect.anything() as unknown }]);

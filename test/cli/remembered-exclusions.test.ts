@@ -5,7 +5,6 @@ import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../events/support.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
-import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
@@ -18,7 +17,8 @@ async function stage(database: (typeof DATABASES)[number]) {
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
   const file = join(tempFolder(), 'bms.yaml');
   writeFileSync(file, 'privacy: { exclude: { clients: [email, contacts] } }\n');
-  expect(await run(['pull', 'clients', '--config', file], env)).toMatchObject({ code: 0 });
+  for (const argv of [['migrate'], ['pull', 'clients']])
+    expect(await run([...argv, '--config', file], env)).toMatchObject({ code: 0 });
   const landed = (): Promise<Row[]> =>
     session.query(
       sql`select (select count(*) from changes) as events, count(email) as addresses from clients`,
@@ -49,25 +49,63 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
   });
 });
 
-test('doctor names the fields that the mirror lets in so far, and what becomes of the running service', async () => {
-  const service = await sandbox({ size: 12 });
-  const { url, session } = await mirrorIn('SQLite');
-  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
-  const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
-  await run(['pull', 'clients'], env);
-  const privacyChecks = async (): Promise<readonly string[]> => {
+describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
+  /** A mirror with the addresses of its clients, and settings that exclude them. */
+  async function excludedLater() {
+    const service = await sandbox({ size: 12 });
+    const { url, session } = await mirrorIn(database);
+    const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+    const addresses = async (): Promise<number> =>
+      Number((await session.query(sql`select count(email) as n from clients`))[0]?.['n']);
+    return { env, excluding: { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' }, addresses };
+  }
+
+  test('is removed by no command that only reads, writes a row or pulls: each names the one that removes it', async () => {
+    const { env, excluding, addresses } = await excludedLater();
+    const commands = [
+      ...['status', 'changes', 'outbox', 'deletions', 'runs', 'webhooks', 'report', 'kinds'].map((name) => [
+        name,
+      ]),
+      ...[
+        ['record', 'clients', '1'],
+        ['export', 'clients', '--format', 'csv'],
+        ['verify', 'clients'],
+        ['pull', 'clients'],
+      ],
+      ...[
+        ['backfill', 'clients', '--all'],
+        ['push', 'create', 'clients', '--data', '{"code":"Z"}'],
+      ],
+    ];
+    for (const argv of commands) {
+      const ended = await run(argv, excluding);
+      if (ended.code === 0)
+        expect(['report', 'kinds'], argv.join(' ')).toContain(argv[0]); // They list what there is, without a mirror.
+      else {
+        expect(ended, argv.join(' ')).toMatchObject({ code: 2, stdout: '' });
+        expect(ended.stderr).toContain(
+          'These settings exclude fields that the mirror does not: clients.email.',
+        );
+        expect(ended.stderr).toContain('holds of them: bms-sync migrate');
+      }
+      expect(await addresses(), argv.join(' ')).toBe(12);
+    }
     const { checks } = document(await run(['doctor', '--json'], excluding)) as { checks: CheckResult[] };
-    return checks.flatMap(({ name, detail }) => (name === 'privacy' ? [detail] : []));
-  };
-  const added = 'clients.email: the next command that opens the mirror empties them';
-  expect(await privacyChecks()).toEqual(['keeps out clients.email', added]);
-  await saveHeartbeat(session, { owner: 'another', roles: ['pulls'], schedules: '[]' });
-  expect(await privacyChecks()).toEqual([
-    expect.anything(),
-    expect.stringContaining(`${added}. Restart bms-sync serve`),
-  ]);
-  await run(['migrate'], excluding);
-  expect(await privacyChecks()).toEqual(['keeps out clients.email']);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: 'database', ok: false, code: 'settings.exclusions_added' }),
+    );
+    expect(await run(['status'], env)).toMatchObject({ code: 0 });
+  });
+
+  test('is removed by migrate, and status keeps the kind, the fields and the number of rows', async () => {
+    const { excluding, addresses } = await excludedLater();
+    expect((await run(['migrate'], excluding)).stdout).toContain('were removed from it');
+    expect(await addresses()).toBe(0);
+    const { stdout } = await run(['status'], excluding);
+    expect(stdout).toMatch(/clients +excluded_field +email +emptied in 12 rows/);
+    expect((await run(['doctor'], excluding)).stdout).toContain('privacy: keeps out clients.email');
+  });
 });
 
 test('doctor refuses the name of a field that every other command refuses, and promises nothing of it', async () => {
@@ -83,15 +121,13 @@ test('doctor refuses the name of a field that every other command refuses, and p
   expect((await run(['migrate'], misspelt)).stderr).toContain(message);
 });
 
-test('an exclusion of stored values is reported by the pull and kept by status: kind, fields and rows', async () => {
+test('status shows fields that were emptied until the settings allow them again', async () => {
   const service = await sandbox({ size: 12 });
   const { url } = await mirrorIn('SQLite');
   const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
   const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email","contacts"]}' };
   await run(['pull', 'clients'], env);
-  const report = 'clients: excluded field email, contacts, emptied in 12 rows.';
-  expect((await run(['pull', 'clients'], excluding)).stdout).toContain(report);
-  expect((await run(['pull', 'clients'], excluding)).stdout).not.toContain(report);
+  await run(['migrate'], excluding);
   const { stdout } = await run(['status'], excluding);
   expect(stdout).toMatch(/clients +excluded_field +email, contacts +emptied in 12 rows/);
   expect(stdout).toContain('Fields emptied by your own settings (privacy.exclude):');

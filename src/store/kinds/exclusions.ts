@@ -3,16 +3,13 @@ import type { Kind } from '../../catalog/kind.ts';
 import { MirrorError } from '../../db/session/errors.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { readTexts } from '../../db/rows/rows.ts';
-import { readMeta } from './meta.ts';
+import { isMirrorPresent, readMeta } from './meta.ts';
 
 export type Exclusions = ReadonlyMap<string, readonly string[]>;
 
-/** The fields that a mirror keeps out, by the settings that were applied to it last; none where there is no mirror yet. */
-export async function readExclusions(db: Session): Promise<Exclusions> {
-  const text = await db.atomically(async (tx) =>
-    (await tx.listColumns('mirror_meta')).size === 0 ? null : readMeta(tx, 'privacy.excluded'),
-  );
-  return parseExclusions(text);
+/** The fields that a mirror keeps out, by the settings that were applied to it last; null where there is no mirror yet. */
+export async function readExclusions(db: Session): Promise<Exclusions | null> {
+  return (await isMirrorPresent(db)) ? parseExclusions(await readMeta(db, 'privacy.excluded')) : null;
 }
 
 export const parseExclusions = (text: string | null): Exclusions =>
