@@ -1,5 +1,7 @@
 import * as z from 'zod';
-import { kindLabel } from '../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
+import { isArray, isObject } from '../lib/json/json.ts';
+import { isSearchField, normalized, searchedWords } from '../store/tables/search-text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
@@ -35,7 +37,7 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
       if (records.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all results')}</a>`;
       const note = records.length > SHOWN_OF_A_KIND ? all : null;
-      const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader);
+      const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader, text);
       panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
     const none = text === '' ? null : emptyNote(t(NOT_FOUND));
@@ -75,17 +77,46 @@ function placeOf(raw: string): string {
   return texts.filter((text) => typeof text === 'string').join(' · ');
 }
 
-export function recordTable(kind: string, records: readonly MirroredRecord[], reader: Reader): Html {
+/** The value for which a record was found, where its name does not show it: that of a field, or all of an item of a list. */
+function matchOf(reader: Reader, kind: string, raw: string, words: readonly string[]): string {
+  const finds = (text: string): boolean => words.some((word) => normalized(text).includes(word));
+  if (words.length === 0 || finds(recordName(raw))) return '';
+  for (const [name, value] of Object.entries(parseObjectText(raw)))
+    for (const item of isArray(value) ? value : [value]) {
+      const members = isObject(item) ? Object.entries(item) : [[name, item] as const];
+      const texts = members.flatMap(([member, text]) =>
+        isSearchField({ name: member, type: 'text' }) && typeof text === 'string' && text !== ''
+          ? [text]
+          : [],
+      );
+      if (texts.some(finds)) return `${fieldLabel(reader, kind, name)}: ${texts.join(', ')}`;
+    }
+  return '';
+}
+
+/** @param text What was searched for. */
+export function recordTable(
+  kind: string,
+  records: readonly MirroredRecord[],
+  reader: Reader,
+  text = '',
+): Html {
   const { t, exactTime } = reader;
+  const words = searchedWords(text);
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr class="linked">
         <th scope="row" class="brief">${recordLink(reader, kind, id, recordName(raw))}</th>
-        <td class="small brief" translate="no">${placeOf(raw)}</td>
+        <td class="small brief" translate="no">${matchOf(reader, kind, raw, words) || placeOf(raw)}</td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,
   );
-  const headings = [t('name'), t('phone and city'), t('state'), t('changed')];
+  const headings = [
+    t('name'),
+    text === '' ? t('phone and city') : t('found by, or phone and city'),
+    t('state'),
+    t('changed'),
+  ];
   return dataTable(t('Records of {kind}', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }

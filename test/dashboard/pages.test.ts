@@ -163,6 +163,13 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
         false,
       ]);
     }
+    const contacts = '[{"nom":"Ana","cell":"819 777-4242"}]';
+    const raw = `{"id":19,"name":"Garage Roy","contacts":${contacts}}`;
+    await session.atomically((tx) =>
+      putRecords(tx, 'clients', [{ id: '19', _search: 'garageroy8197774242', _raw: raw }]),
+    );
+    expect(await pageOf(stage, '/find?q=777-4242')).toContain('Contacts: Ana, 819 777-4242');
+    expect(await pageOf(stage, '/find?q=garage')).not.toContain('Contacts: Ana');
     expect(await pageOf(stage, '/find?q=nobody')).toContain('No record has all of these words');
   });
 });

@@ -48,7 +48,7 @@ describe.each(DATABASES)('in %s', (_name, open) => {
     ['514 555 0142', []], // Both stand in no one number.
     ['ab 12', ['5']],
     ['noel.cote@EXEMPLE', ['5']],
-    ['12', ['5', '12']],
+    ['12', ['12', '5']], // Its id comes first.
     ['oeuvre', ['12']],
     ['zoe', ['12']],
     ['(450) 555', ['12']],
@@ -75,6 +75,19 @@ describe.each(DATABASES)('in %s', (_name, open) => {
     const first = await findRecords(session, clients, { text: '555', limit: 1 });
     const second = await findRecords(session, clients, { text: '555', limit: 1, after: '5' });
     expect([first, second].map(([one]) => one?.id)).toEqual(['5', '12']);
+  });
+
+  test('what has the natural key or the id first, and on no later page', async () => {
+    const session = await open();
+    await fill(session);
+    await session.atomically((tx) =>
+      tx.write(sql`update clients set code = 'Roy', _key = '["roy"]' where id = 40`),
+    );
+    await session.atomically((tx) => tx.write(sql`update clients set _search = 'roy'`));
+    const page = async (after?: string) =>
+      (await findRecords(session, clients, { text: ' Roy ', limit: 2, after })).map(({ id }) => id);
+    expect(await page()).toEqual(['40', '5', '12']);
+    expect(await page('5')).toEqual(['12']);
   });
 
   test('by indexes that are made once the baseline is over, in PostgreSQL once it would read long without', async () => {
