@@ -95,6 +95,21 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     expect(await contentOf(session)).toEqual(before);
   });
 
+  test('shows the time of the latest event as the last change, and none where there is no event', async () => {
+    const session = await opened();
+    const changed = (): Promise<Row[]> =>
+      session.query(sql`
+        select kind, last_change_at as shown, (select max(observed_at) from changes where kind = s.kind) as latest
+        from kind_state as s`);
+    expect((await changed()).some(({ shown, latest }) => shown !== null && latest === null)).toBe(true);
+
+    await migrate(session, KINDS);
+
+    const after = await changed();
+    expect(after.length).toBeGreaterThan(2);
+    expect(after.map(({ shown }) => shown)).toEqual(after.map(({ latest }) => latest));
+  });
+
   test('refuses the writes of other programs once it is migrated', async () => {
     const session = await opened();
     await migrate(session, KINDS);
