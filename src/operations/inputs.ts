@@ -13,6 +13,9 @@ const WHOLE = 'expected a whole number';
 /** Our own number of an entry or a run. */
 export const rowPath = z.strictObject({ id: wholeNumber(1).describe('number, as the list shows it') });
 
+/** Whether something is asked for, also as the text of a form. */
+export const flag = z.boolean().or(z.stringbool()).optional();
+
 const LARGEST_ID = 2n ** 63n - 1n;
 
 /** The id of a record, a text because a JS number does not hold all ids exactly. */

@@ -4,7 +4,7 @@ import { decidedEntry, entryDocument } from '../outbound/decisions/entry-documen
 import { readSendStop, showStanding } from '../outbound/decisions/entry-list.ts';
 import { instant } from '../lib/json/document.ts';
 import { resumeSends } from '../outbound/freeze.ts';
-import { recordIdOrNumber, rowPath } from './inputs.ts';
+import { flag, recordIdOrNumber, rowPath } from './inputs.ts';
 import { operation, type OperationContext } from './operation.ts';
 
 const entryPath = z.strictObject({
@@ -23,17 +23,11 @@ export const retryOutboxEntry = operation({
   notice: 'The retry is noted.',
   takesSeveral: true,
   input: entryPath.extend({
-    overwrite: z
-      .boolean()
+    overwrite: flag
       .or(z.iso.datetime())
-      .or(z.stringbool())
-      .optional()
       .describe('replace the values that a conflict has shown; as a time: only those of this updatedAt'),
-    now: z
-      .boolean()
-      .or(z.stringbool())
-      .optional()
-      .describe('of a create with an unknown outcome: do not wait any longer'),
+    allowDouble: flag.describe('of a create that a record may be already (existed): make a second record'),
+    now: flag.describe('of a create with an unknown outcome: do not wait any longer'),
   }),
   answer: decidedEntry,
   run: async (context, input) => {

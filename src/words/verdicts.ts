@@ -29,6 +29,8 @@ export interface NotedFacts {
 type Step = (entry: VerdictFacts) => string;
 
 const retry = (facts: VerdictFacts): string => `To send it again: bms-sync outbox retry ${facts.id}`;
+const double = (facts: VerdictFacts): string =>
+  `To make a second record all the same: bms-sync outbox retry ${facts.id} --allow-double`;
 const isSame = (facts: VerdictFacts): string =>
   `If it is the same record, changed by another user: bms-sync outbox retry ${facts.id}`;
 const hurry = (facts: VerdictFacts): string =>
@@ -128,6 +130,7 @@ const NEXT: { readonly [name in VerdictName]?: readonly Step[] } = {
   conflict: [overwrite, keepTheirs, pushAgain],
   field_not_shown: [pushAgain],
   other_record: [isSame, pushAgain, abandon],
+  existed: [adopt, double, abandon],
   no_such_record: [abandon], // A retry, or the same push, would name the wrong id again.
   no_certificate: [pull, adopt, retry, abandon],
   not_named: [pull, adopt, abandon],
@@ -223,6 +226,7 @@ const CHOICES = {
   adopt: [adopt],
   retry: [retry, isSame],
   overwrite: [overwrite],
+  'create another': [double],
   'stop waiting': [hurry],
   abandon: [abandon, keepTheirs, pushAgain],
 } as const;

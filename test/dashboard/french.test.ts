@@ -281,6 +281,7 @@ test('an English text that were left would be found, whether it is shown or spok
 /** Texts that the program puts together: names of operations as words, and the units of a ten-thousandth. */
 const MADE = [
   'Stop waiting',
+  'Create another',
   'Approve',
   'Retry',
   'Send mine',

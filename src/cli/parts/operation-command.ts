@@ -84,7 +84,8 @@ function operationCommand(
   for (const [name, schema] of needed) command.argument(`<${name}${several}>`, schema.description ?? '');
   for (const [name, schema] of members.filter(isOptional)) {
     const isFlag = schema.safeParse(true).success;
-    command.option(isFlag ? `--${name}` : `--${name} <${name}>`, schema.description ?? '');
+    const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+    command.option(isFlag ? option : `${option} <${name}>`, schema.description ?? '');
   }
   type Options = CommonOptions & Readonly<Record<string, unknown>>;
   return readingCommand<Options>(context, command, async (mirror, ...args: readonly unknown[]) => {

@@ -116,11 +116,13 @@ const KEEP_THEIRS = { ...abandonOutboxEntry, name: 'keep theirs', summary: KEEP 
 const HURRY: MessageKey = 'send it again once one certified sweep shows no new record';
 const LATE: MessageKey =
   'If the service carries out the lost request later, it will have two records. Continue?';
+const DOUBLE: MessageKey = 'make a second record beside the one that exists';
 const ENTRY_OPERATIONS = {
   adopt: adoptOutboxEntry,
   retry: retryOutboxEntry,
   overwrite: { ...retryOutboxEntry, name: 'send mine', summary: OVERWRITE },
   'stop waiting': { ...retryOutboxEntry, name: 'stop waiting', summary: HURRY },
+  'create another': { ...retryOutboxEntry, name: 'create another', summary: DOUBLE },
   abandon: abandonOutboxEntry,
 };
 
@@ -128,6 +130,7 @@ const ENTRY_OPERATIONS = {
 const CONFIRMED: { readonly [choice: string]: { member: string; question: MessageKey } | undefined } = {
   overwrite: { member: 'overwrite', question: 'The values of the other user are lost. Continue?' },
   'stop waiting': { member: 'now', question: LATE },
+  'create another': { member: 'allowDouble', question: 'The service will have two records. Continue?' },
 };
 
 /** To abandon an entry that conflicts is to keep the values of the other user. */

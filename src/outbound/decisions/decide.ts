@@ -36,6 +36,8 @@ interface RetryOrder {
   readonly id: number;
   /** The values that a conflict has shown may be overwritten; with the instant of the entry that showed them, no others. */
   readonly overwrite?: boolean | string | undefined;
+  /** A create may make a second record of what exists already. */
+  readonly allowDouble?: boolean | undefined;
   /** Who ends the waiting of a create with an unknown outcome. */
   readonly hurriedBy?: string | undefined;
 }
@@ -61,10 +63,11 @@ const ORDERED: Readonly<Record<keyof typeof DECIDABLE, EntryState>> = {
  * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
  * is for that record from now on.
  *
- * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again.
+ * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again;
+ * `outbox.double` if it would make a second record.
  */
 export async function retryEntry(session: Session, kinds: readonly Kind[], order: RetryOrder, now: Date) {
-  const { id, overwrite = false, hurriedBy } = order;
+  const { id, overwrite = false, allowDouble = false, hurriedBy } = order;
   if (hurriedBy !== undefined) return hurryEntry(session, id, hurriedBy, now);
   return await decide(session, id, 'retried', async (tx, entry) => {
     const kind = kinds.find((known) => known.name === entry.kind); // Of an unknown one, the next attempt is rejected.
@@ -73,10 +76,12 @@ export async function retryEntry(session: Session, kinds: readonly Kind[], order
     if (kind && overwrite === false) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     // The person answers whose record it is.
-    const isAskedSame = entry.verdict === 'other_record' || entry.verdict === 'existed';
+    const hasExisted = entry.verdict === 'existed';
+    if (hasExisted && !allowDouble) throw wouldDouble(entry);
+    const isAskedSame = entry.verdict === 'other_record' || hasExisted;
     const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
     const reset: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: { sameSince } };
-    const allowed: EntryPatch = entry.verdict === 'existed' ? { allowDouble: 1 } : {};
+    const allowed: EntryPatch = hasExisted ? { allowDouble: 1 } : {};
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : { ...reset, ...allowed };
     await applyDecision(tx, entry, { ...patch, ...accepted, nextAttemptAt: formatInstant(now) }, now);
     return null;
@@ -123,6 +128,12 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
     });
   const base = { ...(await readBaseOfUpdate(tx, kind, entry)), ...Object.fromEntries(shown) };
   return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
+}
+
+function wouldDouble(entry: Entry): UsageError {
+  const { meaning, next } = explain(entry);
+  const message = `Entry ${entry.id} would make a second record of ${entry.kind}. ${meaning}`;
+  return new UsageError(message, { code: 'outbox.double', hint: next.join('\n') });
 }
 
 const changedSince = (id: number): SyncError =>

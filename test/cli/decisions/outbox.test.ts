@@ -416,6 +416,26 @@ describe('a decision on an entry', () => {
     expect(stdout).toMatch(/sent again after a certified sweep .* not before outbound\.settleSeconds/);
   });
 
+  test('retry of a create whose record exists makes a second one with --allow-double alone, as show says', async () => {
+    const { path, env } = await outboxOf({
+      state: 'parked',
+      verdict: 'existed',
+      settlement: { ids: ['503'] },
+    });
+    const shown = (await run(['outbox', 'show', '1'], env)).stdout;
+    expect(shown).toContain('To make a second record all the same: bms-sync outbox retry 1 --allow-double');
+    expect(shown).not.toContain('To send it again');
+    const refused = await run(['outbox', 'retry', '1'], env);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(
+      /would make a second record of clients[^]*adopt 1 503\n[^]*--allow-double/,
+    );
+    expect(await run(['outbox', 'retry', '1', '--allow-double'], env)).toMatchObject({ code: 0 });
+    expect(ask(path, 'select state, allow_double from outbox')).toEqual([
+      { state: 'ready', allow_double: 1 },
+    ]);
+  });
+
   test('adopt gives it a record of the mirror', async () => {
     const { path, env } = await outboxOf({ state: 'parked', verdict: 'look_alike' });
     expect(document(await run(['outbox', 'adopt', '1', '501', '--json'], env))).toMatchObject({

@@ -113,7 +113,16 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
     await on.pull('clients');
     const id = await insertRow(on, { payload: JSON.stringify(ZOE) });
     await on.work();
-    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    const retried = (allowDouble?: boolean) =>
+      retryEntry(on.session, on.parts.kinds, { id, allowDouble }, on.clock.now());
+    await expect(retried()).rejects.toMatchObject({
+      code: 'outbox.double',
+      message: expect.stringContaining(`Entry ${id} would make a second record of clients.`) as string,
+      hint: expect.stringContaining(`bms-sync outbox retry ${id} --allow-double`) as string,
+    });
+    await on.work();
+    expect([(await on.entry(id)).state, zoes(on)]).toEqual(['parked', 1]);
+    await retried(true);
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
     expect(zoes(on)).toBe(2);
