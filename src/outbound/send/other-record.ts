@@ -23,8 +23,11 @@ export async function findOtherRecord(
 ): Promise<readonly IdentityDifference[] | null> {
   const { id, base = parseObject(past?.before ?? '{}'), remote } = seen;
   const isReplaced = past?.isReplaced === true;
+  const isKeyOf = (payloads: readonly JsonObject[]): boolean =>
+    findKeyDifferences(kind, base, remote, payloads).length === 0;
+  if (isKeyOf([])) return isReplaced ? [] : null; // Our own updates are not read where nothing differs: a plan asks for each row.
   const ourPayloads = isReplaced ? [] : (await updatesOf(db, kind.name, id)).map(payloadOf);
-  if (findKeyDifferences(kind, base, remote, ourPayloads).length === 0) return isReplaced ? [] : null;
+  if (isKeyOf(ourPayloads)) return isReplaced ? [] : null;
   const rare = await readRareTexts(db, kind, id, base);
   const signs = findIdentityDifferences(kind, { base, remote, ourPayloads, rare });
   return isReplaced || signs.length > 0 ? signs : null;
