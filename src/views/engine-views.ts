@@ -103,25 +103,33 @@ const LAG: Record<Dialect, string> = {
 
 /** One row per kind: how fresh and how sound its copy is. In SQLite the analysts' view reads an inner one, which has no types. */
 export function syncStatusViews(kinds: readonly ListedKind[], dialect: Dialect): readonly View[] {
-  const view = statusView(kinds, dialect);
-  return dialect === 'postgres' ? [view] : [{ ...view, name: STATUS_NOW, isInner: true }, typedStatus(view)];
+  const ofTable = ({ name, type }: ViewColumn) => (type === 'timestamp' ? `s.${name}` : null);
+  const join = ' left join kind_state s on s.kind = n.kind';
+  return typedViews(statusView(kinds, dialect), dialect, ofTable, join);
 }
-
-/** The values of `bi_sync_status` in SQLite, most of them expressions. */
-const STATUS_NOW = 'sync_status_now';
 
 /**
- * Shows the values of the inner view in columns that have a type. DuckDB takes a view that uses functions of SQLite for texts,
- * and reads any other view as its own SQL: so such functions stand in the inner view, and the types in this one.
+ * In SQLite an inner view computes the values, and the view itself gives them their types. DuckDB takes a view that uses functions of
+ * SQLite for texts, and reads any other view as its own SQL: so such functions stand in the inner view, and the types in this one.
+ * @param typed The expression of a column that has its type already; null for a computed one.
  */
-function typedStatus(view: View): View {
-  const columns = view.columns.map((column) => ({ ...column, expression: typedValue(column) }));
-  return { ...view, columns, from: `from ${STATUS_NOW} n left join kind_state s on s.kind = n.kind` };
-}
-
-function typedValue({ name, type }: ViewColumn): string {
-  if (type === 'timestamp') return `s.${name}`;
-  return type === 'text' ? asText(`n.${name}`) : asInteger(`cast(n.${name} as bigint)`);
+export function typedViews(
+  view: View,
+  dialect: Dialect,
+  typed: (column: ViewColumn) => string | null = () => null,
+  join = '',
+): readonly View[] {
+  if (dialect === 'postgres') return [view];
+  const inner = view.name.replace(/^bi_(.*)/, '$1_now');
+  const columns = view.columns.map((column) => {
+    const value = `n.${identifier(column.name)}`;
+    const computed = column.type === 'text' ? asText(value) : asInteger(`cast(${value} as bigint)`);
+    return { ...column, expression: typed(column) ?? computed };
+  });
+  return [
+    { ...view, name: inner, isInner: true },
+    { ...view, columns, from: `from ${inner} n${join}` },
+  ];
 }
 
 /** A value with the type of a table's column: SQLite before 3.41 gives a cast none, but a sub-select that of its last part. */

@@ -5,7 +5,7 @@ import type { Dialect } from '../store/tables/kind-table.ts';
 import { dayOfInstant } from './calendar-days.ts';
 import type { View } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
-import { asInteger, asText } from './engine-views.ts';
+import { typedViews } from './engine-views.ts';
 
 /** The old (0) or new (1) value of the field `p.field` of an event, as text. */
 const VALUE: Record<Dialect, (at: 0 | 1) => string> = {
@@ -24,8 +24,7 @@ const unitsOf = (text: string): string =>
     then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;
 
 /**
- * The changes of a kind's prices, one row for each field, with who made those of our own. In SQLite an inner view computes the
- * values, and this one gives them their types: see `syncStatusViews`.
+ * The changes of a kind's prices, one row for each field, with who made those of our own.
  */
 export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: Dialect): readonly View[] {
   const names = new Set([...fields, ...hints].filter(isPrice).map((field) => field.name));
@@ -58,19 +57,9 @@ export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: 
       where c.kind = ${literal(kind)} and c.change = 'updated' and c.fields like '%"' || p.field || '"%'
         and (${oldPrice} is not null or ${newPrice} is not null)`,
   };
-  if (dialect === 'postgres') return [view];
-  const typed = view.columns.map((column) => {
-    const value = `n.${identifier(column.name)}`;
-    if (!COMPUTED.includes(column.name)) return { ...column, expression: value };
-    return { ...column, expression: column.type === 'text' ? asText(value) : asInteger(value) };
-  });
-  return [
-    { ...view, name: INNER, isInner: true },
-    { ...view, columns: typed, from: `from ${INNER} n` },
-  ];
+  return typedViews(view, dialect, ({ name }) => (COMPUTED.includes(name) ? null : `n.${identifier(name)}`));
 }
 
-const INNER = 'price_changes_now';
 const COMPUTED = ['field', 'old_price', 'new_price', 'old_price_e4', 'new_price_e4'];
 
 const isPrice = ({ name, type }: Kind['fields'][number]): boolean =>

@@ -7,7 +7,7 @@ import { translateAll } from '../lib/text/translator.ts';
 import type { Dialect } from '../store/tables/kind-table.ts';
 import type { View } from './create-views.ts';
 import { engineColumns } from './engine-columns.ts';
-import { asInteger, asText } from './engine-views.ts';
+import { asText, typedViews } from './engine-views.ts';
 
 /** What a status may count as, by kind: the settings `reports.sold`, `reports.owed` and `reports.bought`. */
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
@@ -51,7 +51,6 @@ const IS_LISTED: Record<Dialect, string> = {
 /**
  * The statuses that occur, one row each, with what they count as by the settings that the mirror keeps; without the setting, the
  * only one that occurs counts. Kinds that reports count have a row for their records even where the service sends no status.
- * In SQLite an inner view computes the values, and this one gives them their types: see `syncStatusViews`.
  */
 export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): readonly View[] {
   const shown = kinds
@@ -78,16 +77,7 @@ export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): r
   };
   const purchases = kinds.find(({ name }) => name === 'purchases');
   const ofPurchases = purchaseStatuses(purchases, dialect);
-  if (dialect === 'postgres') return [view, ofPurchases];
-  const columns = view.columns.map((column) => {
-    const value = `n.${identifier(column.name)}`;
-    return { ...column, expression: column.type === 'text' ? asText(value) : asInteger(value) };
-  });
-  return [
-    { ...view, name: INNER, isInner: true },
-    { ...view, columns, from: `from ${INNER} n` },
-    ofPurchases,
-  ];
+  return [...typedViews(view, dialect), ofPurchases];
 }
 
 const statusOf = ({ hasStatus }: StatusKind): string =>
@@ -107,8 +97,6 @@ function purchaseStatuses(purchases: StatusKind | undefined, dialect: Dialect): 
         : 'from purchases p where _deleted_at is null',
   };
 }
-
-const INNER = 'statuses_now';
 
 function countsAs(dialect: Dialect): string {
   const kinds = Object.entries(COUNTED).map(([kind, meanings]) => {
