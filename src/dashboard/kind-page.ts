@@ -7,7 +7,7 @@ import { SyncError } from '../lib/sync-error.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
 import type { UserRole } from '../store/users/user-store.ts';
-import { latestReadings, type ReportedReading } from '../store/runs/run-store.ts';
+import { latestReadings, type ReportedReading } from '../store/kinds/kind-standing.ts';
 import { knownKindName, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';

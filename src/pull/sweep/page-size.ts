@@ -2,7 +2,7 @@ import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { deleteMeta, readMeta, writeMeta } from '../../store/kinds/meta.ts';
-import { latestReadings } from '../../store/runs/run-store.ts';
+import { latestReadings } from '../../store/kinds/kind-standing.ts';
 import type { PullParts } from '../parts.ts';
 import type { ReadingEnd } from './read-list.ts';
 import type { Tally } from '../land/tally.ts';

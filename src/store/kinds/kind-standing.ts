@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE, RUN_KINDS } from '../tables/engine-tables.ts';
-import { pickColumns, readNumber, readRows, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { pickColumns, readNumber, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
 
 const TIMES = ['certifiedAt', 'baselineAt', 'lastSweepAt'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'controlFailures', 'knownFrom');
@@ -16,29 +16,35 @@ export async function readStanding(db: Queryable, kind: string): Promise<KindSta
   return (await selectOne(db, STANDING, sql`where kind = ${kind}`)) ?? NEVER;
 }
 
-const TIMED = pickColumns(RUN_KINDS, 'certifiedAt', 'startedAt', 'durationMs');
-const READING = { ...pickColumns(RUN_KINDS, 'runId', 'reason', 'rows'), ...TIMED, state: String };
+/** One reading of a kind's list that has ended, by the run that it was part of. */
+export type ReportedReading = typeof RUN_KINDS.$inferSelect;
 
-/** A sweep of a kind that has ended. */
-export type Reading = RowOf<typeof READING>;
+/** What is concluded from. */
+export type Reading = Pick<
+  ReportedReading,
+  'runId' | 'reason' | 'rows' | 'certifiedAt' | 'startedAt' | 'durationMs'
+> & {
+  readonly state: string;
+};
 
-const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<Reading[]> =>
-  readRows(
-    db,
-    READING,
-    sql`select k.run_id, k.state, k.reason, k.certified_at, k.started_at, k.rows, k.duration_ms
-      from run_kinds as k join runs as r on r.id = k.run_id and r.command = 'pull' where k.kind = ${kind} ${rest}`,
-  );
+const readingsOf = (db: Queryable, kind: string, rest: SQL): Promise<ReportedReading[]> => {
+  const ofPulls = sql`run_id in (select id from runs where command = 'pull')`; // A backfill reads a part.
+  return select(db, RUN_KINDS, sql`where kind = ${kind} and ${ofPulls} ${rest}`);
+};
+
+/** The latest readings of a kind's list, newest first. */
+export const latestReadings = (db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> =>
+  readingsOf(db, kind, sql`order by run_id desc limit ${limit}`);
 
 /** The sweeps of a kind that were asked for with a run or later, oldest first. */
 export const readingsSince = (db: Queryable, kind: string, runId: number): Promise<Reading[]> =>
-  readingsOf(db, kind, sql`and k.run_id >= ${runId} order by k.run_id`);
+  readingsOf(db, kind, sql`and run_id >= ${runId} order by run_id`);
 
 const NEVER_LATER = '9999-12-31 00:00:00.000';
 
 /** The latest sweep of a kind that has ended, and began before an instant. One that found the kind being read by another process is none. */
 export async function lastReading(db: Queryable, kind: string, before = NEVER_LATER) {
-  const latest = sql`and k.state <> 'busy' and k.started_at < ${before} order by k.run_id desc limit 1`;
+  const latest = sql`and state <> 'busy' and started_at < ${before} order by run_id desc limit 1`;
   return (await readingsOf(db, kind, latest))[0] ?? null;
 }
 

@@ -177,12 +177,3 @@ async function readRuns(db: Queryable, which: SQL) {
     return { id, command, kinds: names, extent, state, reason, startedAt, finishedAt, slot };
   });
 }
-
-/** One reading of a kind's list, by the run that it was part of. */
-export type ReportedReading = typeof RUN_KINDS.$inferSelect;
-
-/** The latest readings of a kind's list, newest first. */
-export async function latestReadings(db: Queryable, kind: string, limit: number): Promise<ReportedReading[]> {
-  const ofPulls = sql`run_id in (select id from runs where command = 'pull')`; // A backfill reads a part.
-  return select(db, RUN_KINDS, sql`where kind = ${kind} and ${ofPulls} order by run_id desc limit ${limit}`);
-}
