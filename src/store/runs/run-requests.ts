@@ -9,6 +9,7 @@ import {
   insertInto,
   orNull,
   pickColumns,
+  raiseRowEpoch,
   readNumber,
   readRow,
   select,
@@ -70,12 +71,8 @@ export async function requestedRuns(db: Queryable, now: Date, limit: number): Pr
 }
 
 /** Raises the epoch of a run that still waits with this one; null if it does not. */
-export async function raiseRun(tx: Transaction, { id, epoch }: WorkRef): Promise<WorkRef | null> {
-  const raise = sql`
-    update runs set epoch = ${epoch + 1} where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch}
-    returning id`;
-  return (await hasRow(tx, raise)) ? { id, epoch: epoch + 1 } : null;
-}
+export const raiseRun = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
+  raiseRowEpoch(tx, { table: RUNS, isDue: sql`state = 'requested'` }, ref);
 
 /** Begins a requested run by compare-and-set; returns it, or null if another process has claimed it. */
 export async function claimRun(tx: Transaction, claim: WorkClaim) {
