@@ -14,9 +14,8 @@ import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, parkBeside, scheduleRetry, postponeIfBlocked } from './end-entry.ts';
 import { canHaveArrived } from './grade.ts';
-import { payloadOf, type JournalledRequest } from './journal.ts';
+import { journalRequest, payloadOf, type JournalledRequest } from './journal.ts';
 import { readOwnRows } from '../mirror-rows.ts';
-import { journalCreate } from './create.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { findLastBreak, isCurrent, type Break } from '../last-break.ts';
 import { isPaused } from '../own-sends.ts';
@@ -110,8 +109,7 @@ async function claimCreate(
   if (sweep === null || !isCurrent(sweep, lastBreak, now) || !isEnough(sweep, asked, isCertifying))
     return postponeUntilSwept(tx, unsettled, asked);
   const ids = await findSameRecords(tx, unsettled, lastBreak);
-  if (ids.length === 0)
-    return { step: 'send', kind, journalled: await journalCreate(tx, parts, kind, entry) };
+  if (ids.length === 0) return { step: 'send', kind, journalled: await journalRequest(tx, parts, unsettled) };
   await parkBeside(tx, unsettled, 'existed', ids);
   return { step: 'ended' };
 }

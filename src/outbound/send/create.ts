@@ -21,7 +21,6 @@ import { grade, hasFailed, isCreated, isProvenCreated } from './grade.ts';
 import {
   recordFailure,
   closeWithAnswer,
-  journalRequest,
   payloadOf,
   sendJournalled,
   watermarkOf,
@@ -32,11 +31,6 @@ import { landOwnWrite } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { startElapsed } from '../stopwatch.ts';
 import { firstSearchMs } from './decide-settlement.ts';
-
-/** Journals the request of a create. */
-export function journalCreate(tx: Transaction, parts: OutboundParts, kind: Kind, entry: Entry) {
-  return journalRequest(tx, parts, entry, { body: entry.payload, path: kind.create?.path ?? '' });
-}
 
 /** Sends a journalled create, once, and stores the result. */
 export async function sendCreate(parts: OutboundParts, kind: Kind, journalled: JournalledRequest) {

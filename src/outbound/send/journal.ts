@@ -42,8 +42,8 @@ export interface JournalledRequest {
 export async function journalRequest(
   tx: Transaction,
   { clock, owner }: OutboundParts,
-  entry: Entry,
-  { body, path }: { readonly body: string; readonly path: string },
+  { kind, entry }: { readonly kind: Kind; readonly entry: Entry },
+  body = entry.payload,
 ): Promise<JournalledRequest> {
   const now = clock.now();
   const ageMs = startAge(clock);
@@ -55,6 +55,7 @@ export async function journalRequest(
   if (!(await changeEntry(tx, { ...entry, patch, now }))) throw new ClaimLostError(entry.id);
   await postponeProbe(tx, entry.kind, now);
   const method = entry.operation === 'create' ? 'POST' : 'PUT';
+  const path = (kind[entry.operation]?.path ?? '').replace(':id', entry.recordId ?? '');
   await openAttempt(tx, { outboxId: entry.id, n, request: `${method} ${path}\n${body}`, now });
   const ownSends = await countWorkerSend(tx, owner);
   return { entry: { ...entry, ...patch }, body, sends: await countSend(tx), ownSends, ageMs };

@@ -14,13 +14,13 @@ import { isPullOpen, requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { releaseEntry, finishEntry, parkBeside } from './end-entry.ts';
 import { canHaveArrived } from './grade.ts';
-import { watermarkOf } from './journal.ts';
+import { journalRequest, watermarkOf } from './journal.ts';
 import { readOwnRows } from '../mirror-rows.ts';
 import { findLastBreak, isCurrent } from '../last-break.ts';
 import type { OutboundParts } from '../parts.ts';
 import { updateElapsed } from '../stopwatch.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
-import { hasAlteredKeys, journalCreate, noteAlteredKeys, readAltered } from './create.ts';
+import { hasAlteredKeys, noteAlteredKeys, readAltered } from './create.ts';
 import {
   decideSettlement,
   isFinal,
@@ -66,7 +66,7 @@ export async function settle(tx: Transaction, parts: OutboundParts, unsettled: U
   // If the service only delays it, the person's decision still holds at the next attempt.
   const settlement = { ...entry.settlement, isAskedFor: facts.isAskedFor };
   await changeEntry(tx, { ...entry, patch: { settlement }, now });
-  return journalCreate(tx, parts, kind, entry);
+  return journalRequest(tx, parts, { kind, entry });
 }
 
 async function readUndecidedMatches(tx: Transaction, kind: Kind, entry: Entry) {

@@ -151,10 +151,9 @@ async function writeUpdate(parts: OutboundParts, updating: UpdateInWork, body: J
     );
     return;
   }
-  const path = (kind.update?.path ?? '').replace(':id', entry.recordId ?? '');
   const journalled = await session.atomically(async (tx) => {
     if (await postponeIfBlocked(tx, entry, clock.now())) return null; // Another update has just tried, in vain or not yet.
-    return journalRequest(tx, parts, entry, { body: compactJson(body), path });
+    return journalRequest(tx, parts, updating, compactJson(body));
   });
   if (journalled === null) return;
   const answer = await sendJournalled(parts, kind, journalled);
