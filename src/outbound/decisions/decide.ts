@@ -133,7 +133,7 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
 function wouldDouble(entry: Entry): UsageError {
   const { meaning, next } = explain(entry);
   const message = `Entry ${entry.id} would make a second record of ${entry.kind}. ${meaning}`;
-  return new UsageError(message, { code: 'outbox.double', hint: next.join('\n') });
+  return new UsageError(message, { code: 'outbox.double', hint: next.join('; ') });
 }
 
 const changedSince = (id: number): SyncError =>
