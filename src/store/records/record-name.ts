@@ -1,7 +1,7 @@
 import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 
 /** The fields that identify a record to people, in this order. */
-const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'date'];
+const NAMES = ['code', 'nom', 'name', 'name_fr', 'label', 'title', 'product_name', 'pickup_date', 'date'];
 const NAMES_SHOWN = 2;
 
 /** A few identifying values of a record, from its JSON text. */
