@@ -12,7 +12,6 @@ import {
   saveListIssue,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
-import { writeMeta } from '../../store/kinds/meta.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
@@ -58,7 +57,7 @@ export async function endSweep(
   },
 ): Promise<void> {
   const { session, clock, owner } = parts;
-  const { kind, lease, began, runId, maxWholeRows } = sweep;
+  const { kind, lease, began, runId } = sweep;
   const { tally, ending, concluded, report, startedAt } = result;
   const isComplete = ending.state === 'complete';
   if (isComplete) await addDiscoveredColumns(parts, kind);
@@ -83,8 +82,6 @@ export async function endSweep(
       const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began) : [];
       await saveIssuesOf(tx, kind.name, { code: 'on_two_pages', found: doubled, now });
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
-      const { wholeRows } = tally.list;
-      if (wholeRows > maxWholeRows) await writeMeta(tx, `whole.${kind.name}`, String(wholeRows));
       await endAllowedAgain(tx, kind);
       const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;
       await noteCreatesShown(tx, kind.name, { startedAt, isShown });
