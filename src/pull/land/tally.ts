@@ -1,6 +1,6 @@
 import { createIdSet, type IdSet } from '../../diff/id-set.ts';
 import { isUnusualEnvelope } from '../../source/http/read-answer.ts';
-import type { ListShape } from '../../store/kinds/drift-store.ts';
+import type { ListShape } from '../../store/kinds/kind-lease.ts';
 import type { Landing } from './land-pages.ts';
 import type { LandedRecords } from './land-records.ts';
 

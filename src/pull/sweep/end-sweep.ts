@@ -36,7 +36,7 @@ import type { AbsenceConclusion } from '../deletions/conclude-absences.ts';
 import type { Sweep } from '../reading.ts';
 import type { Tally } from '../land/tally.ts';
 import { findPresenceDrift } from '../../diff/field-drift.ts';
-import { readListShape, saveDrift, saveListShape } from '../../store/kinds/drift-store.ts';
+import { saveDrift } from '../../store/kinds/drift-store.ts';
 import { isUnusualEnvelope } from '../../source/http/read-answer.ts';
 import type { Certification } from '../../diff/certify.ts';
 import { MAX_CONTROL_FAILURES } from '../../diff/decide-deletions.ts';
@@ -128,6 +128,7 @@ function nextStanding(sweep: Sweep, tally: Tally, ending: ReadingEnd, now: Date)
     baselineAt: lease.baselineAt ?? (isConcluded ? formatInstant(now) : null),
     lastCompleteSweep: tally.list.hasHoles || list.hasTwoTokens ? null : began,
     uncertifiedSweeps: list.isOfThisSweep ? 0 : lease.uncertifiedSweeps + 1,
+    ...tally.list.shape,
   };
 }
 
@@ -168,9 +169,7 @@ async function noteDrift(tx: Transaction, sweep: Sweep, tally: Tally, now: Date)
     drifts.filter((drift) => drift.code === code).map((drift) => drift.field);
   await changeFields(tx, kind.name, fieldsWith('vanished_field'), { vanishedAt: formatInstant(now) });
   await changeFields(tx, kind.name, fieldsWith('returned_field'), { vanishedAt: null });
-  const before = await readListShape(tx, kind.name);
-  const shape = tally.list.shape;
-  await saveListShape(tx, kind.name, shape);
+  const { shape } = tally.list;
   if (tally.list.hasHoles && !hadHoles) await saveDrift(tx, [{ kind: kind.name, ...HOLES }], now);
   const isFirst = lease.completeSweeps === 0; // The baseline for later ones, but for lists that come in no array.
   const isOdd = isUnusualEnvelope(shape.envelope ?? '');
@@ -181,9 +180,9 @@ async function noteDrift(tx: Transaction, sweep: Sweep, tally: Tally, now: Date)
       ['pageSize', 'page_size'],
     ] as const
   )
-    .filter(([part]) => (!isFirst || (isOdd && part === 'envelope')) && before[part] !== shape[part])
+    .filter(([part]) => (!isFirst || (isOdd && part === 'envelope')) && lease[part] !== shape[part])
     .map(([part, code]) => {
-      const detail = `was ${before[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`;
+      const detail = `was ${lease[part] ?? 'unknown'}, now ${shape[part] ?? 'unknown'}`;
       return { kind: kind.name, code, field: null, detail };
     });
   await saveDrift(tx, [...fieldDrifts, ...shapeDrifts], now);

@@ -1,17 +1,8 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { DRIFT, KIND_STATE } from '../tables/engine-tables.ts';
-import {
-  assignments,
-  hasRow,
-  insertRows,
-  omitColumns,
-  pickColumns,
-  select,
-  selectOne,
-  type RowOf,
-} from '../../db/rows/rows.ts';
+import { DRIFT } from '../tables/engine-tables.ts';
+import { hasRow, insertRows, omitColumns, select } from '../../db/rows/rows.ts';
 
 /** One change in how the service answers. */
 export type Drift = Omit<typeof DRIFT.$inferSelect, 'id' | 'seenAt'>;
@@ -41,18 +32,4 @@ export async function driftSince(db: Queryable, since: Date): Promise<Drift[]> {
     omitColumns(DRIFT, 'id', 'seenAt'),
     sql`where seen_at >= ${formatInstant(since)} order by id`,
   );
-}
-
-const LIST_SHAPE = pickColumns(KIND_STATE, 'envelope', 'pageSize');
-
-/** The envelope and the page size that a kind's list had last. */
-export type ListShape = RowOf<typeof LIST_SHAPE>;
-
-export async function readListShape(db: Queryable, kind: string): Promise<ListShape> {
-  const shape = await selectOne(db, LIST_SHAPE, sql`where kind = ${kind}`);
-  return shape ?? { envelope: null, pageSize: null };
-}
-
-export async function saveListShape(tx: Transaction, kind: string, shape: ListShape): Promise<void> {
-  await tx.query(sql`update kind_state set ${assignments(LIST_SHAPE, shape)} where kind = ${kind}`);
 }

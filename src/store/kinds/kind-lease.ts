@@ -8,6 +8,9 @@ import { assignments, hasRow, pickColumns, readNumber, selectOne, type RowOf } f
 
 type State = typeof KIND_STATE.$inferSelect;
 
+/** The envelope and the page size that a list had last. */
+export type ListShape = Pick<State, (typeof SHAPE)[number]>;
+
 /** Facts of a list that the end of a sweep may change. */
 type ListFacts = Omit<RowOf<typeof STORED_AT_END>, 'state' | 'reason'>;
 
@@ -61,6 +64,8 @@ export const UNKNOWN_LIST = {
   controlFailures: 0,
   lastCompleteSweep: null,
   uncertifiedSweeps: 0,
+  envelope: null,
+  pageSize: null,
 };
 
 const NEVER_SWEPT: LeaseFacts = {
@@ -104,7 +109,16 @@ function leaseLostError(lease: KindLease): LeaseError {
 }
 
 const COUNTED = ['controlFailures', 'lastCompleteSweep', 'uncertifiedSweeps'] as const;
-const STORED_AT_END = pickColumns(KIND_STATE, 'state', 'reason', 'certifiedAt', 'baselineAt', ...COUNTED);
+const SHAPE = ['envelope', 'pageSize'] as const;
+const STORED_AT_END = pickColumns(
+  KIND_STATE,
+  'state',
+  'reason',
+  'certifiedAt',
+  'baselineAt',
+  ...COUNTED,
+  ...SHAPE,
+);
 
 /** How a sweep ended. Facts of the list that it leaves out stay as they were when the lease was taken. */
 export interface SweepEnd extends Partial<ListFacts> {

@@ -45,6 +45,8 @@ const FIRST = {
   controlFailures: 0,
   lastCompleteSweep: null,
   uncertifiedSweeps: 0,
+  envelope: null,
+  pageSize: null,
   before: { state: 'never', reason: null },
   decodedAs: null,
 };
