@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { disableEndpoint, enableEndpoint, replayEvents } from '../events/webhooks/endpoint-activity.ts';
+import { replayEvents, switchEndpoint } from '../events/webhooks/endpoint-activity.ts';
 import { addEndpoint, deleteEndpoint, FORMATS, rotateSecret } from '../events/webhooks/endpoints.ts';
 import { mailUnsetError } from '../events/webhooks/messages.ts';
 import { ENTRY_DONE } from '../store/notifications/endpoints.ts';
@@ -117,7 +117,7 @@ export const enableWebhook = operation({
   notice: 'Enabled: the waiting deliveries are sent.',
   input: endpointInput,
   answer: endpointState,
-  run: (context, input) => enableEndpoint(context.session, input.name, context.clock.now()),
+  run: (context, input) => switchEndpoint(context.session, input.name, 'active', context.clock.now()),
 });
 
 export const disableWebhook = operation({
@@ -127,7 +127,7 @@ export const disableWebhook = operation({
   notice: 'Disabled: nothing is sent until the endpoint is enabled.',
   input: endpointInput,
   answer: endpointState,
-  run: (context, input) => disableEndpoint(context.session, input.name, context.clock.now()),
+  run: (context, input) => switchEndpoint(context.session, input.name, 'disabled', context.clock.now()),
 });
 
 const isSeq = (value: unknown): boolean =>

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm';
 import { readNumber } from '../../db/rows/rows.ts';
 import { firstSeqSince } from '../../store/records/change-store.ts';
 import type { Session } from '../../db/session/session.ts';
+import type { WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { firstUndelivered, retryNow } from './delivery-queue.ts';
 import { BY_A_PERSON, changeEndpoint, isWantedBy } from './endpoint-store.ts';
 import { requireEndpoint } from './endpoints.ts';
@@ -9,23 +10,24 @@ import { requireEndpoint } from './endpoints.ts';
 /** The columns of an endpoint that is tried again: it counts as failing until it has accepted something. */
 const ACTIVE = { state: 'active', disabledReason: null, notBefore: null, failingSince: null } as const;
 
-/** Resumes the deliveries of an endpoint and sends waiting ones now. @throws {SyncError} `webhooks.absent`. */
-export async function enableEndpoint(session: Session, name: string, now: Date) {
-  await session.atomically(async (tx) => {
-    const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, { id }, ACTIVE, now);
-    await retryNow(tx, id, now);
-  });
-  return { name, state: 'active' as const };
-}
+const DISABLED = { state: 'disabled', disabledReason: BY_A_PERSON } as const;
 
-/** Stops an endpoint until a person enables it; its waiting deliveries stay. @throws {SyncError} `webhooks.absent`. */
-export async function disableEndpoint(session: Session, name: string, now: Date) {
+/**
+ * Stops an endpoint until a person enables it, or resumes its deliveries: the waiting ones, which stay, are sent then.
+ * @throws {SyncError} `webhooks.absent`.
+ */
+export async function switchEndpoint(
+  session: Session,
+  name: string,
+  state: WebhookEndpoint['state'],
+  now: Date,
+) {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await changeEndpoint(tx, { id }, { state: 'disabled', disabledReason: BY_A_PERSON }, now);
+    await changeEndpoint(tx, { id }, state === 'active' ? ACTIVE : DISABLED, now);
+    if (state === 'active') await retryNow(tx, id, now);
   });
-  return { name, state: 'disabled' as const };
+  return { name, state };
 }
 
 /**

@@ -142,13 +142,6 @@ export async function changeEndpoint(
   await tx.write(sql`update webhook_endpoints set ${set} where id = ${id}${isOwn}`);
 }
 
-/** Removes an endpoint with its secrets and its deliveries. */
-export async function removeEndpoint(tx: Transaction, id: number): Promise<void> {
-  await tx.query(sql`delete from webhook_endpoints where id = ${id}`);
-  await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
-  await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
-}
-
 /** The secrets to sign with now, the newest first: the present one, and its predecessor during the overlap. */
 export async function readSecrets(db: Queryable, endpointId: number, now: Date): Promise<string[]> {
   const valid = sql`

@@ -143,11 +143,13 @@ export function maskedUrl(url: string, format: WebhookFormat): string {
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;
 }
 
-/** Removes an endpoint with its deliveries. @throws {SyncError} `webhooks.absent`. */
+/** Removes an endpoint with its secrets and its deliveries. @throws {SyncError} `webhooks.absent`. */
 export async function deleteEndpoint(session: Session, name: string): Promise<void> {
   await session.atomically(async (tx) => {
     const { id } = await requireEndpoint(tx, name);
-    await store.removeEndpoint(tx, id);
+    await tx.query(sql`delete from webhook_endpoints where id = ${id}`);
+    await tx.query(sql`delete from webhook_secrets where endpoint_id = ${id}`);
+    await tx.query(sql`delete from webhook_deliveries where endpoint_id = ${id}`);
   });
 }
 

@@ -47,7 +47,12 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
     id,
   );
   const delivered = state === 'delivered';
-  if (delivered) await session.atomically((tx) => sendWaiting(tx, endpoint.id, clock.now()));
+  // It accepts again: nothing waits for a later attempt, or for the end of the pause that it asked for.
+  if (delivered)
+    await session.atomically(async (tx) => {
+      await changeEndpoint(tx, { id: endpoint.id }, { notBefore: null }, clock.now());
+      await retryNow(tx, endpoint.id, clock.now());
+    });
   return {
     name,
     state: endpoint.state,
@@ -59,12 +64,6 @@ export async function testEndpoint(parts: TestParts, rules: SendingRules, name: 
     durationMs: durationMs ?? 0,
     byService,
   };
-}
-
-/** The receiver accepts again: nothing waits for a later attempt, or for the end of the pause that it asked for. */
-async function sendWaiting(tx: Transaction, id: number, now: Date): Promise<void> {
-  await changeEndpoint(tx, { id }, { notBefore: null }, now);
-  await retryNow(tx, id, now);
 }
 
 /** Inserts the delivery. One that no service is to send counts as failed until its outcome is known. */

@@ -1,10 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import {
-  disableEndpoint,
-  enableEndpoint,
-  replayEvents,
-} from '../../../src/events/webhooks/endpoint-activity.ts';
+import { switchEndpoint, replayEvents } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { formatInstant } from '../../../src/lib/time/clock.ts';
 import { addNotification } from '../../../src/store/notifications/notifications.ts';
 import { ONE_DATABASE } from '../support.ts';
@@ -30,7 +26,10 @@ describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
     await on.deliver();
     expect(seqsOf(receiver.requests).toSorted()).toEqual([1, 3]);
     const now = on.now();
-    expect(await disableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'disabled' });
+    expect(await switchEndpoint(on.session, 'erp', 'disabled', now)).toEqual({
+      name: 'erp',
+      state: 'disabled',
+    });
     await commit(on, '3');
     const facts = { reason: 'a page' };
     await on.session.atomically((tx) => addNotification(tx, { type: 'mirror.damaged', facts, now }));
@@ -39,7 +38,7 @@ describe.each(ONE_DATABASE)('decisions on an endpoint on %s', (database) => {
     expect(receiver.requests).toHaveLength(2);
     status = 204;
     on.pass(-90_000_000); // The retry is not due yet.
-    expect(await enableEndpoint(on.session, 'erp', now)).toEqual({ name: 'erp', state: 'active' });
+    expect(await switchEndpoint(on.session, 'erp', 'active', now)).toEqual({ name: 'erp', state: 'active' });
     await on.deliver();
     const notified = receiver.taken.findIndex(({ body }) => body.includes('"mirror.damaged"'));
     expect(notified).toBeGreaterThanOrEqual(0);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { disableEndpoint, replayEvents } from '../../../src/events/webhooks/endpoint-activity.ts';
+import { replayEvents, switchEndpoint } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { createStaleCheck } from '../../../src/checks/stale-kinds.ts';
 import { createScheduleCheck } from '../../../src/runs/request-runs.ts';
 import type { EndpointInput } from '../../../src/events/webhooks/endpoint-store.ts';
@@ -133,7 +133,7 @@ describe.each(ONE_DATABASE)('on %s', (database) => {
         text: await add(hooks, 'text', { format: 'text', kinds: ['clients'] }),
       };
       const deaf = [await add(hooks, 'other-kind', { kinds: ['bookings'] }), await add(hooks, 'off', {})];
-      await disableEndpoint(on.session, 'off', on.clock.now());
+      await switchEndpoint(on.session, 'off', 'disabled', on.clock.now());
       await begin(on);
       await hooks.deliver();
       await goOn(on);

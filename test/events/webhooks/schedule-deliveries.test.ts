@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  disableEndpoint,
-  enableEndpoint,
-  replayEvents,
-} from '../../../src/events/webhooks/endpoint-activity.ts';
+import { switchEndpoint, replayEvents } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { scheduleDeliveries } from '../../../src/events/webhooks/schedule-deliveries.ts';
 import { listEndpoints } from '../../../src/events/webhooks/endpoint-store.ts';
 import { ONE_DATABASE } from '../support.ts';
@@ -43,10 +39,10 @@ describe.each(ONE_DATABASE)('an endpoint on %s', (database) => {
     async (wish, change, fields, expected) => {
       const on = await deliveryStage(database);
       await on.add({ url: RECEIVER, ...wish });
-      await disableEndpoint(on.session, 'erp', on.now());
+      await switchEndpoint(on.session, 'erp', 'disabled', on.now());
       await on.put({ record_id: '1', change, fields });
       expect(await countWaiting(on)).toBe(expected);
-      await enableEndpoint(on.session, 'erp', on.now());
+      await switchEndpoint(on.session, 'erp', 'active', on.now());
       await on.deliver();
       expect(await on.deliveries()).toHaveLength(expected);
     },
@@ -58,7 +54,7 @@ describe.each(ONE_DATABASE)('an endpoint on %s', (database) => {
     await on.put({ record_id: '1' }, { record_id: '2' });
     expect(await countWaiting(on)).toBe(2);
     await on.deliver(); // The receiver cannot be reached.
-    await disableEndpoint(on.session, 'erp', on.now());
+    await switchEndpoint(on.session, 'erp', 'disabled', on.now());
     await on.put({ record_id: '3' }, { record_id: '4' });
     expect(await countWaiting(on)).toBe(4);
     await replayEvents(on.session, 'erp', 1, on.now());

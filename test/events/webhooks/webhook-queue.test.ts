@@ -1,10 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import {
-  disableEndpoint,
-  enableEndpoint,
-  replayEvents,
-} from '../../../src/events/webhooks/endpoint-activity.ts';
+import { switchEndpoint, replayEvents } from '../../../src/events/webhooks/endpoint-activity.ts';
 import { rotateSecret } from '../../../src/events/webhooks/endpoints.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { endpointTables } from '../../../src/events/webhooks/delivery-queue.ts';
@@ -149,7 +145,7 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
       await on.deliver();
       on.pass(5_000);
       await on.deliver();
-      if (isEnabled) await enableEndpoint(on.session, 'erp', on.now());
+      if (isEnabled) await switchEndpoint(on.session, 'erp', 'active', on.now());
       status = 200;
       on.pass(5_000);
       await on.deliver();
@@ -292,13 +288,13 @@ describe.each(ONE_DATABASE)('deliveries on %s', (database) => {
     on.pass(1_000);
     await on.put({ record_id: '1' });
     await on.deliver();
-    await disableEndpoint(on.session, 'erp', on.now());
+    await switchEndpoint(on.session, 'erp', 'disabled', on.now());
     on.pass(40 * 86_400_000);
     await on.session.atomically((tx) =>
       endpointTables.prune(tx, { ...KEEP_ALL, deliveriesDays: 30 }, on.now()),
     );
     isUp = true;
-    await enableEndpoint(on.session, 'erp', on.now());
+    await switchEndpoint(on.session, 'erp', 'active', on.now());
     await on.deliver();
     expect(seqsOf(receiver.taken)).toEqual([1, 2]);
   });
