@@ -48,20 +48,22 @@ export function chooseEvidence(
   return { isCertified: false, sweep: began, isEmpty: rows === 0, lastShown, lacks, missedSince };
 }
 
+/** A request for single records. */
+export interface RetrievalRequest {
+  readonly kind: RetrievableKind;
+  readonly ids: readonly string[];
+  /** A record that the sweep has just seen. */
+  readonly control: string;
+}
+
 /**
  * Asks the service for records that its list no longer has.
  *
- * @param request `control`: a record that the sweep has just seen.
  * @returns The answers by record. Null if the control is not found, before and after: then the path proves nothing of others.
  */
 export async function retrieveAbsent(
   parts: PullParts,
-  request: {
-    readonly kind: RetrievableKind;
-    readonly ids: readonly string[];
-    readonly control: string;
-    readonly ticks: Ticks;
-  },
+  request: RetrievalRequest & { readonly ticks: Ticks },
 ): Promise<ReadonlyMap<string, Presence> | null> {
   const ask = (id: string): Promise<Presence> => retrievePresence(parts, request.kind, id, request.ticks);
   if ((await ask(request.control)) !== 'there') return null;

@@ -1,5 +1,5 @@
-import type { AbsentRow, OldestRows } from '../../diff/absence.ts';
-import { decideDeletions, type DeletionDecision } from '../../diff/decide-deletions.ts';
+import type { AbsentRow } from '../../diff/absence.ts';
+import { decideDeletions } from '../../diff/decide-deletions.ts';
 import { HOLD_MIN_ROWS } from '../../diff/doubts.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
 import {
@@ -104,14 +104,8 @@ export async function concludeAbsences(
   };
 }
 
-interface EvidentAbsences extends KnownAbsences {
-  readonly evidence: AbsenceEvidence;
-}
-
-interface DecidedAbsences extends EvidentAbsences {
-  readonly decision: DeletionDecision;
-  readonly oldest: OldestRows | null;
-}
+type EvidentAbsences = KnownAbsences & { readonly evidence: AbsenceEvidence };
+type DecidedAbsences = EvidentAbsences & Awaited<ReturnType<typeof decideAbsences>>;
 
 /** Collects the proof that absent records are gone: from the list, or by retrieving them. */
 async function proveAbsences(
@@ -212,11 +206,7 @@ function mayBeCutOff({ certification }: ListCertification, rowsBefore: number): 
   return certification.size % 10 === 0 || certification.size % 25 === 0;
 }
 
-async function isAsLongAsBefore(
-  db: Queryable,
-  kind: string,
-  { certification }: ListCertification,
-): Promise<boolean> {
+async function isAsLongAsBefore(db: Queryable, kind: string, { certification }: ListCertification) {
   const last = await lastReading(db, kind);
   const isWhole = last?.state === 'certified' || last?.state === 'complete';
   return isWhole && certification.certified && certification.size === last.rows;

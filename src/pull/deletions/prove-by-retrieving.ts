@@ -1,19 +1,15 @@
-import type { RetrievableKind } from '../../catalog/kind.ts';
 import type { Absence, DeletionRules } from '../../diff/absence.ts';
 import { isProvenGone, judgeAnswer } from '../../diff/decide-deletions.ts';
 import { saveAbsences } from '../../store/records/deletion-store.ts';
 import { writeTombstones } from './tombstone-store.ts';
-import { retrieveAbsent } from './absence-evidence.ts';
+import { retrieveAbsent, type RetrievalRequest } from './absence-evidence.ts';
 import type { PullParts } from '../parts.ts';
 import { withLease, type Sweep } from '../reading.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 
 const RETRIEVED_AT_ONCE = 100;
 
-interface RetrievalRequest {
-  readonly kind: RetrievableKind;
-  readonly control: string;
-  readonly ids: readonly string[];
+interface ProofRequest extends RetrievalRequest {
   readonly noted: Map<string, Absence>;
   readonly rules: DeletionRules;
 }
@@ -25,7 +21,7 @@ interface RetrievalRequest {
 export async function proveByRetrieving(
   parts: PullParts,
   sweep: Sweep,
-  request: RetrievalRequest,
+  request: ProofRequest,
 ): Promise<{ deleted: number; isControlFound: boolean }> {
   let deleted = 0;
   for (const batch of inChunks(request.ids, RETRIEVED_AT_ONCE)) {
@@ -45,7 +41,7 @@ export async function proveByRetrieving(
  *
  * @returns Also `gone`, the records gone for the first time or too soon after it; null if the answers prove nothing.
  */
-async function retrieveOnce(parts: PullParts, sweep: Sweep, request: RetrievalRequest) {
+async function retrieveOnce(parts: PullParts, sweep: Sweep, request: ProofRequest) {
   const { noted, rules } = request;
   const answers = await retrieveAbsent(parts, { ...request, ticks: sweep.ticks });
   if (answers === null) return null;

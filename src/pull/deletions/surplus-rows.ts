@@ -1,3 +1,5 @@
+import type { Spans } from '../../diff/spans.ts';
+import type { KindLease } from '../../store/kinds/kind-lease.ts';
 import { sql } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -8,13 +10,6 @@ import { CHANGES } from '../../store/tables/change-tables.ts';
 import { forgetAbsences } from '../../store/records/deletion-store.ts';
 import type { LiveRow } from './tombstone-store.ts';
 
-/** The evidence of the kept list responses about a kind's rows. */
-interface ListEvidence {
-  /** The tick from which sightings are of the present source; rows from before it were shown by another one. */
-  readonly knownFrom: number;
-  readonly lastShown: (id: string) => number | null;
-}
-
 /**
  * Returns the ids of those live rows that are not records, as far as is known: their last event is their deletion, or no list,
  * event, entry or note names them. Each row that we write leaves such a trace in the same transaction.
@@ -23,7 +18,7 @@ export async function findSurplus(
   db: Queryable,
   kind: string,
   rows: readonly LiveRow[],
-  evidence: ListEvidence,
+  evidence: Pick<KindLease, 'knownFrom'> & Pick<Spans, 'lastShown'>,
 ): Promise<ReadonlySet<string>> {
   const surplus = new Set<string>();
   for (const some of inChunks(rows)) {
@@ -39,6 +34,7 @@ export async function findSurplus(
     const named = new Set(await readTexts(db, noted));
     for (const { id, response } of some) {
       const change = last.get(id);
+      // Rows from before that tick were shown by another source.
       const isOfEarlierSource = evidence.knownFrom > 0 && response <= evidence.knownFrom;
       const isNamed = named.has(id) || evidence.lastShown(id) !== null || isOfEarlierSource;
       if (change === undefined ? gone.has(id) || !isNamed : change === 'deleted') surplus.add(id);

@@ -44,12 +44,16 @@ export function followLists(kinds: readonly ListedKind[]) {
     const awaited = await readAwaitedKinds(db);
     const lists: ReadableList[] = [];
     for (const watched of await readWatchedKinds(db)) {
-      const { kind } = watched;
+      const { kind, lastCompleteSweep: sweep } = watched;
       const order = kinds.find(({ name }) => name === kind)?.list.order;
       if (order === undefined) continue;
       const before = followed.get(kind);
-      const list = await followList(db, { watched, order, before, changes: changes.get(kind) ?? [] });
-      followed.set(kind, { sweep: watched.lastCompleteSweep, list });
+      const events = changes.get(kind) ?? [];
+      const list =
+        before?.sweep === sweep
+          ? before.list && addResponses(before.list, await readPagesSince(db, kind, before.list.tick), events)
+          : await begin(db, watched, order, events);
+      followed.set(kind, { sweep, list });
       if (list === null) continue;
       lists.push({ list, isFree: !reading.has(kind), isAwaited: awaited.includes(kind) });
     }
@@ -57,19 +61,9 @@ export function followLists(kinds: readonly ListedKind[]) {
   };
 }
 
-interface Following {
-  readonly watched: WatchedKind;
-  readonly order: ListOrder;
-  readonly before: Followed | undefined;
-  readonly changes: readonly NotedChange[];
-}
-
-async function followList(db: Queryable, { watched, order, before, changes }: Following) {
+/** Begins to follow a list by its last complete sweep, unless it is too long. */
+async function begin(db: Queryable, watched: WatchedKind, order: ListOrder, changes: readonly NotedChange[]) {
   const { kind, lastCompleteSweep: sweep } = watched;
-  if (before?.sweep === sweep) {
-    const { list } = before;
-    return list && addResponses(list, await readPagesSince(db, kind, list.tick), changes);
-  }
   const isTooLong = ((await readSweepRows(db, kind, sweep ?? 0)) ?? 0) > MAX_ROWS;
   return isTooLong ? null : beginList(watched, order, await readPagesSince(db, kind, sweep ?? 0), changes);
 }

@@ -5,10 +5,7 @@ import type { Notifier } from './notifier.ts';
 import type { Timings } from './timings.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
-interface DispatcherContext extends MirrorContext {
-  readonly notifier: Notifier;
-  readonly timings: Timings;
-}
+type DispatcherContext = MirrorContext & { readonly notifier: Notifier; readonly timings: Timings };
 
 /** Polls one queue's due rows and notifies them. */
 export function createDispatcher(queue: WorkQueue, pool: WorkerPool, context: DispatcherContext) {

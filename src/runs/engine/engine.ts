@@ -12,18 +12,26 @@ import type { Notifier } from './notifier.ts';
 import { TIMINGS, type Timings } from './timings.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
-interface EngineContext extends MirrorContext {
-  readonly worker: Worker;
-  readonly notifier: Notifier;
-  readonly timings: Timings;
+type EngineContext = ReturnType<typeof createContext>;
+
+const createContext = (
+  mirror: MirrorContext,
+  worker: Worker,
+  notifier: Notifier,
+  timings: Partial<Timings>,
+) => ({
+  ...mirror,
+  worker,
+  notifier,
+  timings: { ...TIMINGS, ...timings },
   /** Aborted when running work must stop. */
-  readonly stop: AbortController;
+  stop: new AbortController(),
   /** Aborted when no more work is taken. */
-  readonly closing: AbortController;
-  readonly pools: WorkerPool[];
-  readonly polls: Map<string, RepeatingTask>;
-  readonly backgroundTasks: RepeatingTask[];
-}
+  closing: new AbortController(),
+  pools: [] as WorkerPool[],
+  polls: new Map<string, RepeatingTask>(),
+  backgroundTasks: [] as RepeatingTask[],
+});
 
 export type Engine = ReturnType<typeof startEngine>;
 
@@ -39,17 +47,7 @@ export function startEngine(
   notifier: Notifier,
   timings: Partial<Timings> = {},
 ) {
-  const context: EngineContext = {
-    ...mirror,
-    worker,
-    notifier,
-    timings: { ...TIMINGS, ...timings },
-    stop: new AbortController(),
-    closing: new AbortController(),
-    pools: [],
-    polls: new Map(),
-    backgroundTasks: [],
-  };
+  const context = createContext(mirror, worker, notifier, timings);
   const registered = register(context);
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => (closed ??= shutDown(context));

@@ -66,7 +66,7 @@ export async function readUnreadable(db: Queryable, kind: string): Promise<reado
 /** Closes the open issues of records that are gone. */
 export async function closeIssuesOf(tx: Transaction, kind: string, ids: readonly string[], now: Date) {
   if (await hasOpenFieldIssues(tx, kind))
-    await closeIssues(tx, await listOpenFieldIssues(tx, kind, ids), now);
+    await closeOthers(tx, await listOpenFieldIssues(tx, kind, ids), new Set(), now);
 }
 
 /** Opens an issue about a whole list if it is not open yet, or closes it. */
@@ -75,10 +75,9 @@ export async function saveListIssue(
   kind: string,
   { code, detail, now }: { code: ListIssue; detail: string | null; now: Date },
 ): Promise<void> {
-  const open = (await listOpenWithoutField(tx, kind)).filter((issue) => issue.code === code);
-  if (detail === null) await closeIssues(tx, open, now);
-  else if (open.length === 0)
-    await openIssues(tx, kind, [{ recordId: null, field: null, code, detail }], now);
+  const open = await listOpenWhere(tx, kind, sql`code = ${code}`);
+  const found = detail === null ? [] : [open[0] ?? { recordId: null, field: null, code, detail }];
+  await replaceIssues(tx, kind, { open, found, now });
 }
 
 /** Opens the issues of one code that a whole list has shown and that are not open yet, and closes its others. */
@@ -141,19 +140,16 @@ export async function openIssues(tx: Transaction, kind: string, issues: readonly
   await insertRows(tx, ISSUES, rows);
 }
 
-async function closeIssues(tx: Transaction, issues: readonly OpenIssue[], now: Date): Promise<void> {
-  for (const { key } of issues)
-    await tx.query(sql`update issues set closed_at = ${formatInstant(now)} where id = ${key}`);
-}
-
+/** Closes the open ones among these, but for those that were found again. */
 async function closeOthers(
   tx: Transaction,
   open: readonly OpenIssue[],
-  stillFound: ReadonlySet<string>,
+  found: ReadonlySet<string>,
   now: Date,
-): Promise<void> {
-  const gone = open.filter((issue) => !stillFound.has(issueKey(issue)));
-  await closeIssues(tx, gone, now);
+) {
+  for (const issue of open)
+    if (!found.has(issueKey(issue)))
+      await tx.query(sql`update issues set closed_at = ${formatInstant(now)} where id = ${issue.key}`);
 }
 
 /** Closes the open ones that were not found again, and opens those found that are not open yet. */

@@ -25,11 +25,10 @@ import { fillColumn } from './fill-columns.ts';
 /** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
   const columns = kindColumns(kind, dialect);
-  const added = new Set(await changeTable(tx, { name: kind.name, columns, create: createTable }));
+  const added = new Set(await changeTable(tx, kind.name, columns, createTable));
   for (const { name, ...table } of nestedTables(kind)) {
     const nested = nestedColumns({ name, ...table }, dialect);
-    for (const column of await changeTable(tx, { name, columns: nested, create: createNested }))
-      added.add(column);
+    for (const column of await changeTable(tx, name, nested, createNested)) added.add(column);
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
@@ -37,15 +36,13 @@ export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dia
     if (added.has(column)) await noteUnfilled(tx, kind, column);
 }
 
-interface TableChange {
-  readonly name: string;
-  readonly columns: readonly Column[];
-  readonly create: (name: string, columns: readonly Column[]) => readonly string[];
-}
-
 /** @returns The columns that the table did not have, unless it is new. */
-async function changeTable(tx: Transaction, growing: TableChange): Promise<readonly string[]> {
-  const { name, columns, create } = growing;
+async function changeTable(
+  tx: Transaction,
+  name: string,
+  columns: readonly Column[],
+  create: typeof createTable,
+): Promise<readonly string[]> {
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
   const statements =
