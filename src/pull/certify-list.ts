@@ -45,11 +45,7 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
 }
 
 /** Records that a list had shown before the first of these responses: only lists without a firm order need them. */
-async function idsListedBefore(
-  session: Session,
-  sweep: Sweep,
-  responses: readonly TimedSighting[],
-): Promise<string[]> {
+async function idsListedBefore(session: Session, sweep: Sweep, responses: readonly TimedSighting[]) {
   const { kind, lease } = sweep;
   if (lease.completeSweeps === 0) return [];
   const first = Math.min(...responses.map((response) => response.sent));

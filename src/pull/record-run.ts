@@ -73,10 +73,7 @@ export function countTraffic({ source, clock }: Pick<PullParts, 'source' | 'cloc
 }
 
 /** Creates the indexes of these kinds that reports use, and the search; what fails is tried again after the next run. */
-export async function prepareReports(
-  { session, signal, logger }: PullParts,
-  kinds: readonly Kind[],
-): Promise<void> {
+export async function prepareReports({ session, signal, logger }: PullParts, kinds: readonly Kind[]) {
   try {
     await createReportIndexes(session, kinds, signal);
   } catch (error) {

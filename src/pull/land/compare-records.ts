@@ -53,11 +53,7 @@ export async function compareRecords(tx: Transaction, reading: LandingReading, r
 const LAG_MS = 60_000;
 
 /** Records that a reading between sweeps skips, because their list may lag behind our update. */
-async function readLaggingIds(
-  tx: Transaction,
-  reading: LandingReading,
-  { records, rows }: Received,
-): Promise<ReadonlySet<string>> {
+async function readLaggingIds(tx: Transaction, reading: LandingReading, { records, rows }: Received) {
   if (reading.runId !== null) return new Set();
   const since = new Date(reading.now.getTime() - LAG_MS);
   const ids = idsOf(records).filter((id) => String(rows.get(id)?.changedAt ?? '') >= formatInstant(since));

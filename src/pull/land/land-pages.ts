@@ -86,10 +86,7 @@ export async function landResponses(
 }
 
 /** Parses batches: the next one while the database writes the one before it. */
-async function* parseBatches(
-  reading: KindReading,
-  batches: AsyncIterable<readonly ListResponse[]>,
-): AsyncGenerator<readonly PageToLand[]> {
+async function* parseBatches(reading: KindReading, batches: AsyncIterable<readonly ListResponse[]>) {
   for await (const responses of batches) {
     const pages: PageToLand[] = [];
     for (const response of responses) pages.push(await parseUnlessKnown(reading, response));
@@ -98,12 +95,7 @@ async function* parseBatches(
 }
 
 /** Lands pages in one transaction, in their order: all of them or none. */
-async function landBatch(
-  session: Session,
-  reading: KindReading,
-  batch: readonly PageToLand[],
-  now: Date,
-): Promise<readonly Landing[]> {
+async function landBatch(session: Session, reading: KindReading, batch: readonly PageToLand[], now: Date) {
   return landTogether(session, reading, { now, isListed: true }, async (tx, landing) => {
     const landings: Landing[] = [];
     for (const group of groupAnswers(batch)) {
@@ -198,11 +190,7 @@ function toLanding(reading: LandingReading, page: PageToLand, landed: LandedReco
  * Stores the contents of pages. A page that was requested after an answer, but landed before it, may have shown newer records than
  * the rows that the answer rewrote: it must be parsed again.
  */
-async function saveContents(
-  tx: Transaction,
-  { kind, state }: LandingReading,
-  landings: readonly Landing[],
-): Promise<void> {
+async function saveContents(tx: Transaction, { kind, state }: LandingReading, landings: readonly Landing[]) {
   const contents = new Map<number, NewPage | null>();
   let oldestRewrite = Infinity; // The first tick of those answers that landed later and rewrote rows.
   for (const { response, content, fieldsChanged, restored } of landings.toReversed()) {

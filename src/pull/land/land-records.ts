@@ -130,11 +130,7 @@ export async function landGroup(
   return landed;
 }
 
-async function writeChanges(
-  tx: Transaction,
-  reading: LandingReading,
-  records: readonly RecordWithChange[],
-): Promise<void> {
+async function writeChanges(tx: Transaction, reading: LandingReading, records: readonly RecordWithChange[]) {
   if (records.length === 0) return;
   const { kind, lease, effects } = reading;
   refuseExcluded(kind, reading.excluded);
@@ -174,11 +170,7 @@ export const emptyLanding = (): LandedRecords => ({
 });
 
 /** Notes what has changed; a row rewritten without an event has not. */
-function noteResults(
-  landed: LandedRecords,
-  compared: readonly RecordWithChange[],
-  reading: KindReading,
-): void {
+function noteResults(landed: LandedRecords, compared: readonly RecordWithChange[], reading: KindReading) {
   for (const { id, change } of compared) {
     if (change.is === 'unchanged') continue;
     const fields =

@@ -189,12 +189,7 @@ async function correctRows(
 const RETRIEVED_AT_ONCE = 50;
 
 /** Reads records by their ids and lands them. A kind without single retrieval is read page by page instead. */
-async function readIds(
-  parts: PullParts,
-  work: BackfillWork,
-  kind: Kind,
-  ids: readonly string[],
-): Promise<void> {
+async function readIds(parts: PullParts, work: BackfillWork, kind: Kind, ids: readonly string[]) {
   const askable = withUsableRetrieve(kind);
   if (askable === null) return isListed(kind) ? findInList(parts, work, kind, new Set(ids)) : undefined;
   const { ticks, companies } = work.reading;
@@ -214,12 +209,7 @@ async function readIds(
   }
 }
 
-async function findInList(
-  parts: PullParts,
-  work: BackfillWork,
-  kind: ListedKind,
-  wanted: Set<string>,
-): Promise<void> {
+async function findInList(parts: PullParts, work: BackfillWork, kind: ListedKind, wanted: Set<string>) {
   const { ticks, companies } = work.reading;
   const options = { tick: ticks.next, signal: parts.signal };
   const pages = parts.source.pages(kind, { from: 1, to: Infinity }, options);

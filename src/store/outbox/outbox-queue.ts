@@ -137,12 +137,7 @@ export async function readSending(db: Queryable, kind: string): Promise<Readonly
 }
 
 /** The ids among these that our updates have changed since an instant. */
-export async function readUpdatedSince(
-  db: Queryable,
-  kind: string,
-  ids: readonly string[],
-  since: Date,
-): Promise<ReadonlySet<string>> {
+export async function readUpdatedSince(db: Queryable, kind: string, ids: readonly string[], since: Date) {
   if (ids.length === 0) return new Set();
   const updated = sql`
     select record_id from outbox where kind = ${kind} and record_id in (${sqlList(ids)}) and state = 'done'
