@@ -14,7 +14,6 @@ const OWNER_ONLY = 0o600;
 /**
  * Copies a SQLite mirror of one instant into a new file of mode 600, while others use it, and after it the send counter: a counter
  * that is ahead only pauses sends. Whatever serves the copy pauses sends, also where it is put back over the original.
- *
  * @throws {UsageError} `usage.postgres`, and `usage.file` for a file that exists. @throws {MirrorError} `mirror.damaged`
  */
 export async function backUp(config: Config, file: string) {

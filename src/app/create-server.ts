@@ -50,7 +50,6 @@ const UPLOAD_LIMITS = { fileSize: UPLOAD_BYTES, files: 1, fields: 10, fieldSize:
 
 /**
  * Creates the HTTP server; the caller listens on `settings.host`, and closes it.
- *
  * @param signInCode Signs a browser in by a link.
  * @throws {SyncError} `server.token_required` if other machines could reach it and no token is required.
  */

@@ -138,7 +138,6 @@ const declaredText = ({ kinds, includeKinds }: Config): string => JSON.stringify
 
 /**
  * Returns the settings of a command, with those of the mirror where answers depend on them: only `serve` and `migrate` change these.
- *
  * @param warn Gets a line that names the ones that differ.
  */
 export async function withKeptSettings(config: Config, warn: (text: string) => void): Promise<Config> {
@@ -206,7 +205,6 @@ export const schemaOptions = ({ bi: { readerRole }, language, calendarZone }: Co
 
 /**
  * Opens an existing mirror for a report or a decision.
- *
  * @throws {SyncError} `mirror.absent` if there is none: reports never create a mirror; `mirror.older` if an older
  * release has made it, which may still be at work on it.
  */

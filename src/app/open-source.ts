@@ -8,7 +8,6 @@ import { openSource, type Source } from '../source/source.ts';
 
 /**
  * Creates the client of the service.
- *
  * @throws {UsageError} If its address or the token is not set; the error names both at once.
  */
 export function openConfiguredSource(config: Config, parts: SourceParts): Source {

@@ -31,7 +31,6 @@ interface PullCommand {
 
 /**
  * Pulls once: through the background service if one is running, otherwise in this process.
- *
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed` if the run in the
  * background service failed.
  */

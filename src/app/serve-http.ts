@@ -17,7 +17,6 @@ export interface OpenDashboard {
 
 /**
  * Starts the HTTP API and returns a function that closes it.
- *
  * @param onListening Called once the server listens.
  * @throws {SyncError} `server.token_required`; `server.no_address` if the server cannot listen on the address.
  */

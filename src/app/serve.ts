@@ -54,7 +54,6 @@ interface ServeCommand {
 
 /**
  * Works due runs and outbox entries, and serves the HTTP API, until the signal fires.
- *
  * @throws {OtherSourceError} If the mirror holds the data of another base URL. @throws {SyncError} `serve.running` if another
  * process serves the same SQLite file.
  */

@@ -32,7 +32,6 @@ export type RepeatingTask = ReturnType<typeof repeatTask>;
 
 /**
  * Runs a task at once and then with pauses, never twice at a time. An error is logged; the next round tries again.
- *
  * @param name Names the task in the log: `polling outbox`.
  * @param task Its signal fires when it is stopped; a run may then fail.
  */

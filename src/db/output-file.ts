@@ -8,7 +8,6 @@ import { isReplaceable } from './sqlite/snapshot-file.ts';
 
 /**
  * Returns the whole path of a file that a command is to write; an existing one will be replaced. A link is followed.
- *
  * @param mirrorUrl The address of the mirror, which must not be overwritten.
  * @throws {UsageError} `usage.file` where its folder is missing, it is not a plain file, or it belongs to the mirror.
  */

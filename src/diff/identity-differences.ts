@@ -14,7 +14,6 @@ export type IdentityDifference = {
  * Finds the differences that show that an id now belongs to another record: its natural key differs, no witness agrees, and
  * another witness, its name or the date of its creation differs. Empty if it is the same record, perhaps renamed, or if nothing
  * more is known.
- *
  * @param seen `ourPayloads`: of this and of earlier updates, by the names in a write; a value that they wanted does not count.
  * `rare`: texts of `base` that no other record has; such a text may stay, like a town's name, so one alone outweighs nothing.
  */

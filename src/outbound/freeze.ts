@@ -121,7 +121,6 @@ async function causeToFreeze(db: Queryable, { counterSends, place, notes }: Outs
 /**
  * Resumes sends after a person has examined the cause of the freeze, which no `serve` need have found yet. The database's own count
  * is raised to the one beside it.
- *
  * @returns The cause of the freeze; null if there was none.
  */
 export async function resumeSends(session: Session, sendCounter: CounterReader): Promise<Frozen | null> {

@@ -132,7 +132,6 @@ export function hasOtherWrites(
 
 /**
  * Runs a transaction of a reading, and renews its lease.
- *
  * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
  */
 export async function withLease<T>(

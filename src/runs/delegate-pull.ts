@@ -17,7 +17,6 @@ const POLL_MS = 500;
 
 /**
  * Requests a pull from the background service and follows it until it ends, this command is stopped, or no service is left.
- *
  * @returns Null if no service is running: the caller does the work. A pull that accepts another source is the caller's too.
  * @throws {OtherSourceError} If the mirror holds another source's data. @throws {SyncError} `run.failed`
  */

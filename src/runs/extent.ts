@@ -7,7 +7,6 @@ const PAGES = '--pages ';
 
 /**
  * Reads the extent of a backfill as a run stores it: `--ids 1,5-9`, `--pages 1-20` or `--all`.
- *
  * @throws {UsageError} `usage.extent`
  */
 export function parseExtent(request: string): Extent {
@@ -19,7 +18,6 @@ export function parseExtent(request: string): Extent {
 
 /**
  * Writes an extent as a run stores it, and checks it.
- *
  * @throws {UsageError} `usage.extent` if not exactly one part is given, or it is invalid; `usage.kind` for a list that there is not.
  */
 export function writeExtent(
@@ -44,7 +42,6 @@ const LARGEST = 2n ** 63n - 1n;
 
 /**
  * Reads a list of ids and ranges of ids, `1,5-9`; each id comes once, in the order written.
- *
  * @throws {UsageError} If a part is neither, or there are too many ids.
  */
 export function expandIds(text: string): string[] {

@@ -38,7 +38,6 @@ const STALE_SLOTS = 3;
 
 /**
  * Finds the kinds that are stale by these schedules, and since when they are not read: null = never.
- *
  * @param readings `sweptAt`: when the list of each kind was last read to its end, null or absent = never. `appliesSince`: by the
  * text of a schedule; earlier slots count for no kind. `longRepeated`: kinds that are stale whatever their slots.
  */

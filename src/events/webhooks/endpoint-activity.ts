@@ -33,7 +33,6 @@ export async function switchEndpoint(
 /**
  * Sends an endpoint all events after a `seq` again, under the same webhook ids; a disabled one becomes active. `after: null` =
  * from the first undelivered event since its last success.
- *
  * @throws {SyncError} `webhooks.absent`.
  */
 export async function replayEvents(session: Session, name: string, after: number | null, now: Date) {

@@ -20,7 +20,6 @@ export type RevealedSecret = Awaited<ReturnType<typeof addEndpoint>>;
 
 /**
  * Adds an endpoint, which gets the events from now on.
- *
  * @throws {UsageError} `webhooks.refused` if its URL may not be sent to. @throws {SyncError} `webhooks.name_taken`.
  */
 export async function addEndpoint(

@@ -24,7 +24,6 @@ const LATEST = 1.1;
 
 /**
  * Decides the state of a delivery after an attempt. A disabled endpoint's delivery waits for a person.
- *
  * @param rules The seconds between two attempts: after the last one the delivery is given up. `random` is from 0 to 1.
  */
 export function judgeAttempt(
@@ -61,7 +60,6 @@ export interface HealthStep {
 
 /**
  * Judges an endpoint by the end of an attempt.
- *
  * @param isGivenUp Whether it was the last attempt of its delivery.
  */
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {

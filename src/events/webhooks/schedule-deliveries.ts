@@ -15,7 +15,6 @@ type EventHead = RowOf<typeof EVENT>;
 
 /**
  * Schedules the deliveries of events that an endpoint is sent. A delivery whose record has an unsettled delivery, or an earlier one here, waits.
- *
  * @param pending The records with unsettled deliveries, as `recordKey` writes them.
  */
 export function scheduleDeliveries(

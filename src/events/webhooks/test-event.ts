@@ -32,7 +32,6 @@ const POLL_MS = 200;
 /**
  * Sends an endpoint one event of type `webhook.test`, once. It is a normal delivery, because it must use the network and the settings
  * of the background service; this process sends it if no service sends the endpoint's events.
- *
  * @throws {SyncError} `webhooks.absent`.
  */
 export async function testEndpoint(parts: TestParts, rules: SendingRules, name: string) {

@@ -21,7 +21,6 @@ interface DeliveryRules {
 
 /**
  * Endpoints as a queue of work rows.
- *
  * @param stopping Fires when this process is to end: attempts under way are finished, no more are taken.
  */
 export function createWebhookQueue(

@@ -62,7 +62,6 @@ const ORDERED: Readonly<Record<keyof typeof DECIDABLE, EntryState>> = {
  * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
  * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
  * is for that record from now on.
- *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again;
  * `outbox.double` if it would make a second record.
  */
@@ -113,7 +112,6 @@ const LATE_WARNING = 'If the service carries out the lost request after that, it
 /**
  * The base for another attempt. The values that a conflict has shown may be overwritten: they become the base of their fields, so that
  * a later change of them conflicts again.
- *
  * @throws {SyncError} `outbox.wrong_state` if the entry shows none.
  */
 async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: Date): Promise<EntryPatch> {
@@ -158,7 +156,6 @@ async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Pr
 
 /**
  * Cancels an entry: no more requests are sent for it. Changes that have reached the service stay there.
- *
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`.
  */
 export async function abandonEntry(session: Session, id: number, now: Date): Promise<DecidedEntry> {
@@ -237,7 +234,6 @@ const OR_LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /**
  * Settles a create by hand: names the mirror's record that it made.
- *
  * @throws {UsageError} `usage.id`.
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`, `outbox.no_record` if the mirror has no
  * such live row, `outbox.record_taken` if another entry made it.

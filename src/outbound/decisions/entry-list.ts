@@ -57,7 +57,6 @@ export type OutboxList = Awaited<ReturnType<typeof listOutbox>>;
 /**
  * Lists entries in these states: first the ones that need a person, then the newest. After an id, in the order of their ids: each
  * once, even if its state changes meanwhile. By a key, the one entry that has it.
- *
  * @throws {SyncError} `outbox.ended` if only the key is kept.
  */
 export async function listOutbox(
@@ -84,7 +83,6 @@ export async function listOutbox(
 
 /**
  * What keeps all entries from being sent at present: a verdict and a note, neither stored; null where a process at work sends.
- *
  * @param pause Why sends are paused, where it has just been read.
  */
 export async function readSendStop(reader: OutboxReader, pause?: Frozen | null) {
@@ -216,7 +214,6 @@ export async function findEntryId(db: Queryable, idOrKey: string): Promise<numbe
 /**
  * Reads an entry with everything that was tried for it, the first records that a create may have made, and whether the link of its
  * record names it as the creator (`isMaker`).
- *
  * @throws {SyncError} `outbox.ended` if only the entry's key is kept, `outbox.absent` if there is no such entry.
  */
 export async function readHistory(reader: EntryReader, id: number) {

@@ -109,7 +109,6 @@ export async function findHolders(tx: Transaction, kind: Kind, entry: Entry): Pr
 /**
  * Refuses creates whose natural key something has: an open entry, an earlier one of these, a record, or the record that an earlier
  * entry with the same key made, even if the service gave it another key. Of some kinds equal records are legitimate.
- *
  * @returns Notes about those whose key a record has but for case.
  * @throws {UsageError} `outbox.double` with the holders of their keys.
  */

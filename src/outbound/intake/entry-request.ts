@@ -31,7 +31,6 @@ const REQUESTS_A_TURN = 20;
 
 /**
  * Checks requests, all of them before any is stored.
- *
  * @throws {UsageError} `outbox.invalid` with everything that is wrong with any of them.
  */
 export async function checkEntries(

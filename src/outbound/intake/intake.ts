@@ -17,7 +17,6 @@ export interface StoredEntry extends Pick<Entry, 'id' | 'state' | 'key' | 'kind'
 
 /**
  * Checks requests against the catalogue and the fields that this mirror has seen.
- *
  * @throws {UsageError} `outbox.invalid`.
  */
 export async function checkRequests(
@@ -33,7 +32,6 @@ export async function checkRequests(
 /**
  * Stores requests as entries of the outbox, all or none, and notes who has pushed them; a request stored earlier under the same key
  * is not stored again.
- *
  * @throws {UsageError} `outbox.double` if something has the natural key of a create.
  * @throws {SyncError} `outbox.key_taken` if another request has the key.
  */
@@ -155,7 +153,6 @@ function hashesOf(entry: CheckedEntry, earlier: Entry | EndedEntry) {
 /**
  * The entry that was stored for the same request before. Without a base from the author, bases are not compared: they come from the
  * mirror, which may have changed in between.
- *
  * @throws {SyncError} `outbox.key_taken`.
  */
 function toRepeatedEntry(entry: CheckedEntry, earlier: Entry | EndedEntry): StoredEntry {

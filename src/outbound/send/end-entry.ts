@@ -33,7 +33,6 @@ export class ClaimLostError extends SyncError {
 
 /**
  * Releases an entry in a new state. The epoch rises, so that no process continues the earlier claim.
- *
  * @throws {ClaimLostError} If this process no longer holds the entry; the transaction must not commit.
  */
 export async function releaseEntry(

@@ -20,7 +20,6 @@ const MAX_READINGS = 3;
 
 /**
  * Reads the service's present record: by its path, or in its list if the path cannot be relied on.
- *
  * @returns Null if the service has no such record.
  * @throws {SourceError} If no answer settles the question.
  */

@@ -8,7 +8,6 @@ import { unsettledNow } from './create.ts';
 
 /**
  * Takes entries back from owners that are gone: a send that is open in the journal may have arrived.
- *
  * @param isGone Whether the process with this owner name has ended.
  */
 export async function recoverEntries(parts: OutboundParts, isGone: (entry: Entry, owner: string) => boolean) {

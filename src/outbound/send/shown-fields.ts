@@ -11,7 +11,6 @@ import { readByPath, readInList } from './read-remote.ts';
 /**
  * Completes a record by fields that it does not show: they are blank if its view shows them in other records, else its list may show
  * them. A field that the service has never shown stays out.
- *
  * @returns `hidden` names the fields that no view of the service shows any more.
  * @throws {SourceError} If no answer settles the question.
  */

@@ -25,7 +25,6 @@ export interface AbsenceEvidence extends Pick<Certificate, 'lastShown'> {
  * Chooses the evidence of a list: a certificate at least as new as the previous complete sweep; else, for kinds with single retrieval,
  * two complete sweeps running, and that earlier absent rows are still missing. Every response since the first of the two counts, also
  * of failed sweeps. Null if there is neither evidence nor an absence to take back.
- *
  * @param before The tick at which the complete sweep before began; null = none counts.
  */
 export function chooseEvidence(
@@ -58,7 +57,6 @@ export interface RetrievalRequest {
 
 /**
  * Asks the service for records that its list no longer has.
- *
  * @returns The answers by record. Null if the control is not found, before and after: then the path proves nothing of others.
  */
 export async function retrieveAbsent(
@@ -93,7 +91,6 @@ async function retrievePresence(
 /**
  * Finds out how records of a kind can be retrieved one by one. A path that failed in three sweeps is tried with the control first,
  * because it may work again.
- *
  * @returns `path`: null if retrieving can prove nothing in this sweep. `isUsable`: records of the kind can be retrieved, even if this
  * sweep has shown none that could be the control.
  */

@@ -31,7 +31,6 @@ export async function readOldestRows(
 /**
  * Whether rows left a list at one end of it, by the id, a date or the natural key. If it is as long as before, a row that came has
  * pushed each of them out: such a list may be cut.
- *
  * @param fresh The absent rows that the list has not lacked before.
  */
 export async function hasLeftAtOneEnd(

@@ -38,7 +38,6 @@ export async function proveByRetrieving(
 
 /**
  * Retrieves absent records once, notes the answers, and marks the records that are proven gone.
- *
  * @returns Also `gone`, the records gone for the first time or too soon after it; null if the answers prove nothing.
  */
 async function retrieveOnce(parts: PullParts, sweep: Sweep, request: ProofRequest) {

@@ -62,7 +62,6 @@ export function beginList(
 
 /**
  * Adds what responses have shown.
- *
  * @param changes Those of the list within a day, the latest last.
  */
 export function addResponses(

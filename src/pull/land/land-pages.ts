@@ -52,7 +52,6 @@ export const BATCH_LIMITS = {
 
 /**
  * Lands responses as they arrive, some in one transaction, and counts them.
- *
  * @returns The last of them; null where none came.
  * @throws {LeaseError} If another owner has taken the kind over.
  */

@@ -94,7 +94,6 @@ const ROWS_WRITTEN = { sqlite: 200, postgres: 800 };
 /**
  * Lands the records of a group of answers within a transaction: rows, their change events and new fields; records that cannot
  * become a row are issues.
- *
  * @returns The result of each answer.
  */
 export async function landGroup(

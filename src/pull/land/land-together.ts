@@ -29,7 +29,6 @@ export interface LandingReading extends KindReading {
 /**
  * Runs a landing as one transaction. Its effects on the state of the reading are applied after the commit, since the work may run
  * again after a lost connection.
- *
  * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
  */
 export async function landTogether<T>(

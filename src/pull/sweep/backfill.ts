@@ -62,7 +62,6 @@ interface BackfillWork {
 
 /**
  * Reads records again on request and lands them. Concludes nothing about other records.
- *
  * @throws {LeaseError} If another process sweeps this kind.
  * @throws {MirrorError} {OtherSourceError}
  */

@@ -19,7 +19,6 @@ export interface ReadingRequest<K extends Kind> extends Pick<KindReading, 'runId
 
 /**
  * Works on a reading of a kind under its lease, which a heartbeat keeps. First the columns are decoded by the rules of this release.
- *
  * @param scope The whole list, or some of its pages or records.
  * @throws {LeaseError} If another process reads this kind.
  */

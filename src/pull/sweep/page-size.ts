@@ -10,7 +10,6 @@ import type { ListedKind } from '../../catalog/kind.ts';
 
 /**
  * Sets the page size of a kind's list, where it is not that of the settings.
- *
  * @param isSweep A sweep alone takes another size, and after a day that of the settings: page numbers mean those of the latest sweep.
  */
 export async function restorePageSize(parts: PullParts, kind: string, isSweep: boolean): Promise<void> {

@@ -28,7 +28,6 @@ export interface PullReport extends RunFacts {
 
 /**
  * Sweeps kinds side by side as one run; a kind that fails never stops the others.
- *
  * @throws {MirrorError} {LeaseError} A fault of the whole mirror ends the run and is recorded in it. An
  * {OtherSourceError} of the base URL or of every kind does, too.
  */
@@ -52,7 +51,6 @@ export async function pullKinds(parts: PullParts, request: PullRequest): Promise
 
 /**
  * Sweeps as many kinds at once as the source has requests under way.
- *
  * @throws The first fault of the whole mirror, which stops all of them.
  */
 async function sweepSideBySide(

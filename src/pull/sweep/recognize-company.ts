@@ -24,7 +24,6 @@ const PAGES_HELD_BACK = 50;
  *
  * Most records of a response must name one of the kind's companies. If the kind has enough rows, one record must also
  * be known. A list that shows neither passes if another list of the same token does.
- *
  * @throws {OtherSourceError} Before any record of the foreign list has landed.
  */
 export async function* holdUntilRecognized(
@@ -72,7 +71,6 @@ export async function* requireCompanies(
 /**
  * Confirms the company for a list that does not name it: by other lists of this run, else by the first page of a kind
  * that names its company. If the token may read none of those, the question stays open.
- *
  * @throws {OtherSourceError}
  */
 export async function confirmCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
@@ -136,7 +134,6 @@ export async function sortKindsByCompany(
 /**
  * Refuses a response that mostly names other companies than the kind's. While no company is known, the companies that it names
  * are learned.
- *
  * @returns Whether it names a known company.
  * @throws {OtherSourceError}
  */

@@ -19,7 +19,6 @@ import { liveIds } from '../../store/records/record-store.ts';
 /**
  * Reads the whole list of a kind, lands it page by page, and concludes which records are gone. A fault of the source, or a list
  * of another company, ends the sweep and is its report; what has landed stays, because it was true.
- *
  * @throws {LeaseError} If another process sweeps this kind. {MirrorError} If the database fails.
  */
 export async function sweepKind(parts: PullParts, request: SweepRequest): Promise<KindReport> {

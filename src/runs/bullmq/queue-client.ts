@@ -50,7 +50,6 @@ export type ReopeningClient = ReturnType<typeof createReopeningClient>;
 
 /**
  * A queue client that is opened again after a fatal fault, and after a storm of faults.
- *
  * @param name The queue's name in BullMQ.
  * @param running The handlers that run: they end before the connections are cut.
  */

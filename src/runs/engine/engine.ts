@@ -37,7 +37,6 @@ export type Engine = ReturnType<typeof startEngine>;
 
 /**
  * Starts to find due rows, notify them, work them, and take over the rows of dead processes.
- *
  * @param worker This process's row in the table `workers`: other processes take its rows over once it is not seen any more.
  * @param notifier The engine closes it.
  */

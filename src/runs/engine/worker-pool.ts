@@ -7,7 +7,6 @@ export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
 /**
  * Works one queue's rows, at most `queue.concurrency` at once.
- *
  * @param signal Fires when the grace period of running work is over.
  * @param onEnd Called after each row.
  */

@@ -66,7 +66,6 @@ function createDispatcher(settings: SourceSettings, origin: string): Dispatcher 
  *
  * `unsent` is proved: no byte is written before the connection passes the gate, and the gate is closed before the
  * result is decided. Every later failure, a bug of undici included, is `lost`, whether a byte has left or not.
- *
  * @param request Its target is the whole path, its headers are all of them.
  */
 async function sendOnce(
@@ -123,7 +122,6 @@ type ConnectionGate = ReturnType<typeof createConnectionGate>;
 /**
  * Creates a gate between a new connection and the request to be written to it. It lets one connection through at most: a second
  * one would be the request's repetition.
- *
  * @param canSend Asked when a connection is about to pass; false refuses it.
  */
 function createConnectionGate(canSend: () => boolean = () => true) {

@@ -103,7 +103,6 @@ interface ReceiveOptions {
 
 /**
  * Sends a request and collects its answer, up to the allowed size, which counts what is unpacked, too.
- *
  * @throws {SourceError} too_big, timeout; other errors are those of undici.
  */
 export async function receive(

@@ -21,7 +21,6 @@ export function readListBody(answer: ReceivedAnswer): ListBody {
 
 /**
  * Creates the reader for the record with this id; it returns null if the service itself answers that there is none.
- *
  * @throws {SourceError} If the answer is neither.
  */
 export function recordReader(id: string): (answer: ReceivedAnswer) => JsonObject | null {
@@ -106,7 +105,6 @@ const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-
 
 /**
  * Refuses a cached answer: it may be older than one that has landed, and would undo newer facts.
- *
  * @throws {SourceError} cached
  */
 export function refuseCached(received: Pick<ReceivedAnswer, 'headers' | 'where'>): void {
@@ -139,7 +137,6 @@ export interface ListBody {
 /**
  * Takes a list apart: `{data: […], meta?, success?}`, or a bare array. PHP writes a filtered array as an object whose keys are
  * numbers, and some services send one record alone, or a list within a list: these are lists too.
- *
  * @throws {SourceError} success_false, data_not_a_list, bad_meta
  */
 export function unwrapList(body: Json, where: string): ListBody {
@@ -173,7 +170,6 @@ function listRecordsIn(value: Json | undefined): readonly Json[] | null {
 
 /**
  * Takes one record out of its wrapping: `{data: {…}}`, `{data: [{…}]}` or bare.
- *
  * @returns Null for an empty `data` array: the service has no such record.
  * @throws {SourceError} success_false, wrong_record
  */
@@ -263,7 +259,6 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Parses a body as UTF-8 JSON, and refuses a body that would have to be guessed.
- *
  * @throws {SourceError} not_utf8, empty_body, html, not_json, too_deep
  */
 export function parseBody(bytes: Uint8Array, where: string): Json {

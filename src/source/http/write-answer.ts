@@ -77,7 +77,6 @@ function idFromLocation(kind: Kind, status: number, location: unknown): string |
 
 /**
  * Takes the record out of the answer to a create or an update: `{data: {…}}`, `{data: [{…}]}` or bare.
- *
  * @returns Null if there is no single record with an id, or if the service reports a failure.
  */
 export function writtenRecord(body: Json): JsonObject | null {

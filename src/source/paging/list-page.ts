@@ -39,7 +39,6 @@ export interface ListPage {
   readonly pageHash: PageHash | null;
   /**
    * The records in `data`, unchecked. Parsed at the first call if `isUnchanged`.
-   *
    * @throws {SourceError} too_deep, if a known page can no longer be parsed.
    */
   readonly read: () => readonly Json[];
@@ -57,7 +56,6 @@ export interface KnownPageHint {
 
 /**
  * Creates the reader for a page that shows the same records as the known page: it is not parsed.
- *
  * @throws {SourceError} If the response itself denies that it is a list.
  * @returns Null if it shows other records.
  */
@@ -119,7 +117,6 @@ const EMPTY_PAGE: Omit<ListPage, 'holder'> = {
 
 /**
  * Makes the reader for a page of a list.
- *
  * @throws {SourceError} If the response is not a list.
  */
 export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => ListPage {
@@ -206,7 +203,6 @@ const PLACEHOLDER_ARRAY = Buffer.from(JSON.stringify([PLACEHOLDER]));
 
 /**
  * Computes the hash of a list that was parsed in full; null if the bytes of its records cannot be located for certain.
- *
  * @param boundaries Gets the positions of the bytes before, between and behind the records.
  */
 function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[]): PageHash | null {

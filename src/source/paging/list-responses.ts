@@ -50,7 +50,6 @@ export interface SweepOptions extends LoadOptions {
 /**
  * Walks through a list: requests pages and yields each response in their order. After an unreadable page it continues
  * without a walk; such a sweep proves nothing.
- *
  * @throws {SourceError} Where the list cannot be read; `page_unread` after all other pages.
  */
 export async function* readSweep(
@@ -93,7 +92,6 @@ async function* walkPages(loader: PageLoader, start: PageWalk) {
 /**
  * Reads a range of pages, which proves nothing about the end of the list. The first is read alone: it shows how far pages may be
  * read side by side. Later ones are read one by one, up to an empty page or a repeated one.
- *
  * @throws {SourceError} If a response is not a list, or the list has no end; `page_unread` after all other pages.
  */
 export function readPageRange(

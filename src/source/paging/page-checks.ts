@@ -78,7 +78,6 @@ export function refuseEmptyPages(facts: WalkFacts): void {
  *
  * Beyond the end, a counted list may repeat its last page if its `meta` says it is the last. Any other list ends where a page
  * is repeated: by its `meta`, or with exactly its ids. If the order differs between requests, pages may share some ids.
- *
  * @throws {SourceError} page_ignored, page_repeated
  */
 export function findRepeatedPage(facts: WalkFacts, response: PageResponse): RepeatedPage | null {
@@ -149,7 +148,6 @@ export function isOtherPage(response: PageResponse): boolean {
 
 /**
  * Accepts an answer that names an earlier page than the requested one, if that is the last page.
- *
  * @returns That page.
  * @throws {SourceError} page_ignored
  */
@@ -172,7 +170,6 @@ export function refuseGrowth(facts: WalkFacts, response: PageResponse): void {
 
 /**
  * Refuses a page that is not the last one by its own `meta` and has another size than the others.
- *
  * @throws {SourceError} page_resized
  */
 export function refuseResized(facts: WalkFacts, response: PageResponse): void {
@@ -211,7 +208,6 @@ export interface PageTaken extends Omit<PageResponse, 'keys'> {
  *
  * A full page proves nothing, even if `meta` agrees: its total may be cached, and rows would vanish. It does where it came
  * instead of a later one, or where only `links` show the end.
- *
  * @param rowsPerPage Rows on a full page of this sweep.
  */
 export function provenEnd(shown: PageTaken, rowsPerPage: number): ListEnd | null {

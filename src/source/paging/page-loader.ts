@@ -180,7 +180,6 @@ export function pageQuery(kind: ListedKind, page: number, size: number): string 
  *
  * The window is refilled before a page is handed out, so that the network is busy while the page lands. When the
  * consumer stops or a page fails, requests under way are aborted and awaited.
- *
  * @param prefetch `width`: the number of pages under way or waiting to be handed out.
  * @param load Must end soon after its signal fires; that signal fires with the caller's too.
  */

@@ -73,7 +73,6 @@ export function reopenWalk(walk: PageWalk): PageWalk {
  * Takes the next response, in the order of the requests. Page 1 decides how the walk goes on: `meta` has the length of a
  * counted list; the end of any other list is open. The end is proved early, so that one sweep reads most rows after it, and
  * page 1, where new rows come, on both sides.
- *
  * @throws {SourceError} page_ignored, page_repeated, page_grew, page_resized, endless, empty_pages, not_found
  */
 export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {

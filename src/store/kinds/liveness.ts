@@ -24,7 +24,6 @@ export const leaseEnd = (db: Queryable): SQL => databaseClock(db, LEASE_S);
 /**
  * Reads the rows whose owner is alive, as far as anybody knows: it has renewed its lease in time, and its process exists, if it is one
  * of this host.
- *
  * @param by When the lease ends, or when the last heartbeat was. @param rest More conditions, and the order.
  */
 export async function readAlive<From extends TableColumns>(

@@ -45,7 +45,6 @@ export async function rememberShown(db: Queryable, kind: string, check: string):
 /**
  * Records a person's decision on a kind's hold; if nothing is held, it revises the last decision. An approval is of the records that
  * were shown: by the check, or else by the last list. An approved deletion still needs the service's own proof.
- *
  * @returns Also `newer`, the records that joined after the shown ones; no decision concerns them.
  * @throws {SyncError} `deletions.changed` if these are not the records of the hold, `deletions.none` if nothing is held.
  */
