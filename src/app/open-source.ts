@@ -6,10 +6,7 @@ import { addSecret } from '../lib/text/mask-secrets.ts';
 import type { SourceParts } from '../source/http/http.ts';
 import { openSource, type Source } from '../source/source.ts';
 
-/**
- * Creates the client of the service.
- * @throws {UsageError} If its address or the token is not set; the error names both at once.
- */
+/** Creates the client of the service. @throws {UsageError} If its address or the token is not set; the error names both at once. */
 export function openConfiguredSource(config: Config, parts: SourceParts): Source {
   const { source, tokenFile } = config;
   const { baseUrl, token } = source;

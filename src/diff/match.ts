@@ -16,9 +16,7 @@ interface SentField {
 /** PostgreSQL indexes no text over 2.7 kB; a character has three bytes at most, counted as JavaScript does. */
 const LONGEST_KEY = 500;
 
-/**
- * A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long one.
- */
+/** A text that is equal for payloads that a person would call the same, in any spelling of their values; the hash of a long one. */
 export function naturalKeyOf(kind: Kind, payload: JsonObject): string {
   const parts = keyFields(kind, payload, {}).map((field) =>
     canonicalJson([field.name, keyForm(findSentField(kind, field.name), spellKey(field.sent))]),

@@ -130,10 +130,7 @@ export function hasOtherWrites(
   });
 }
 
-/**
- * Runs a transaction of a reading, and renews its lease.
- * @throws {LeaseError} If another owner has taken the kind over; nothing lands.
- */
+/** Runs a transaction of a reading, and renews its lease. @throws {LeaseError} If another owner has taken the kind over; nothing lands. */
 export async function withLease<T>(
   parts: PullParts,
   reading: KindReading,

@@ -5,10 +5,7 @@ import type { Extent } from '../pull/sweep/backfill.ts';
 const IDS = '--ids ';
 const PAGES = '--pages ';
 
-/**
- * Reads the extent of a backfill as a run stores it: `--ids 1,5-9`, `--pages 1-20` or `--all`.
- * @throws {UsageError} `usage.extent`
- */
+/** Reads the extent of a backfill as a run stores it: `--ids 1,5-9`, `--pages 1-20` or `--all`. @throws {UsageError} `usage.extent` */
 export function parseExtent(request: string): Extent {
   if (request.startsWith(IDS)) return { ids: expandIds(request.slice(IDS.length)) };
   if (!request.startsWith(PAGES)) return { pages: { from: 1, to: Infinity } };

@@ -12,9 +12,7 @@ import { parseExtent } from './extent.ts';
 import { pullAndPing, type Ping } from './ping.ts';
 import { createRunLog } from './run-log.ts';
 
-/**
- * Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault ends only its own run.
- */
+/** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault ends only its own run. */
 export function createRunsQueue(
   parts: PullParts,
   rules: {

@@ -83,10 +83,7 @@ export async function migrate(session: Session, kinds: readonly Kind[], options:
 /** Whether the schema matches this release and these settings. */
 export type SchemaState = 'none' | 'of an older release' | 'of other settings' | 'current';
 
-/**
- * Returns what `migrate` would find; changes nothing.
- * @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does.
- */
+/** Returns what `migrate` would find; changes nothing. @throws {MirrorError} `mirror.newer`, `mirror.not_ours` as `migrate` does. */
 export async function checkSchema(session: Session, kinds: readonly Kind[], options: MigrateOptions = {}) {
   const target = createTarget(session, kinds, options);
   return session.atomically((tx) => findSchemaState(tx, target));

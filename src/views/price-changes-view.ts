@@ -23,9 +23,7 @@ const unitsOf = (text: string): string =>
       and abs(cast(${text} as numeric)) < 900000000000
     then cast(round(cast(${text} as numeric) * 10000) as bigint) end`;
 
-/**
- * The changes of a kind's prices, one row for each field, with who made those of our own.
- */
+/** The changes of a kind's prices, one row for each field, with who made those of our own. */
 export function priceChangesViews({ name: kind, fields, hints }: Kind, dialect: Dialect): readonly View[] {
   const names = new Set([...fields, ...hints].filter(isPrice).map((field) => field.name));
   if (names.size === 0) return [];

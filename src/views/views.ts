@@ -126,10 +126,7 @@ const LIVE: Record<Dialect, (elements: string, parents: string) => string> = {
     `not exists (select from ${parents} p where p.id = ${elements}.parent_id and p._deleted_at is not null)`,
 };
 
-/**
- * The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get
- * any.
- */
+/** The kinds that have views: one that the service does not list has them from its first row on, because most mirrors never get any. */
 export async function filterKindsWithRows<K extends Kind>(db: Queryable, kinds: readonly K[]) {
   const shown: K[] = [];
   for (const kind of kinds) {

@@ -21,10 +21,7 @@ export interface Target {
   readonly stream?: () => Socket;
 }
 
-/**
- * One connection. Throws errors that `postgresError` has translated. Queries are pipelined: answers come in
- * the order of the queries.
- */
+/** One connection. Throws errors that `postgresError` has translated. Queries are pipelined: answers come in the order of the queries. */
 export interface Connection {
   /** In the extended protocol a text is a single statement even without parameters. */
   queryRows(

@@ -74,9 +74,7 @@ async function connectFirst(writer: connections.LazyConnection, retries: Databas
   }
 }
 
-/**
- * Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded.
- */
+/** Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded. */
 async function inTransaction<T>(
   writer: connections.LazyConnection,
   retries: DatabaseRetryPolicy,

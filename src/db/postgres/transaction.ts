@@ -170,9 +170,7 @@ const BEGIN = 'begin isolation level read committed';
 const XID = 'select pg_current_xact_id()::text as xid';
 const LOCK_WRITER = `select key from mirror_meta where key = '${WRITER_KEY}' for update; ${XID}`;
 
-/**
- * A database that is not a mirror yet has no such row: processes that are about to create the mirror take this advisory lock.
- */
+/** A database that is not a mirror yet has no such row: processes that are about to create the mirror take this advisory lock. */
 const FIRST_SETUP_LOCK = 7_237_970_109;
 const LOCK_FIRST_SETUP = `select pg_advisory_xact_lock(${FIRST_SETUP_LOCK}); ${XID};
   select to_regclass('mirror_meta') is not null as is_mirror`;

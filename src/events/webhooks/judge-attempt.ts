@@ -58,10 +58,7 @@ export interface HealthStep {
   readonly transition: 'failing' | 'back' | 'disabled' | null;
 }
 
-/**
- * Judges an endpoint by the end of an attempt.
- * @param isGivenUp Whether it was the last attempt of its delivery.
- */
+/** Judges an endpoint by the end of an attempt. @param isGivenUp Whether it was the last attempt of its delivery. */
 export function judgeHealth(health: Health, attempt: SentAttempt, isGivenUp: boolean): HealthStep {
   if (!isAccepted(attempt.status)) return healthAfterFailure(health, attempt, isGivenUp);
   const healthy = { failures: 0, failingSince: null, failingToldAt: null };

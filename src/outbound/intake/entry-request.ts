@@ -84,10 +84,7 @@ const KEYS: readonly string[] = [
   'allowDouble',
 ];
 
-/**
- * Reads requests from NDJSON, one object per line; skips blank lines. Unreadable lines are reported when all are
- * checked.
- */
+/** Reads requests from NDJSON, one object per line; skips blank lines. Unreadable lines are reported when all are checked. */
 export async function readBatch(text: string): Promise<EntryRequest[]> {
   const requests: EntryRequest[] = [];
   for (const [index, line] of text.split('\n').entries()) {

@@ -15,10 +15,7 @@ export interface StoredEntry extends Pick<Entry, 'id' | 'state' | 'key' | 'kind'
   readonly notes: readonly string[];
 }
 
-/**
- * Checks requests against the catalogue and the fields that this mirror has seen.
- * @throws {UsageError} `outbox.invalid`.
- */
+/** Checks requests against the catalogue and the fields that this mirror has seen. @throws {UsageError} `outbox.invalid`. */
 export async function checkRequests(
   db: Queryable,
   kinds: readonly Kind[],

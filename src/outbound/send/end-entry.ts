@@ -130,10 +130,7 @@ export async function postponeIfBlocked(tx: Transaction, entry: Entry, now: Date
   return true;
 }
 
-/**
- * Blocks a kind that our token may not write, and puts the entry behind the waiting ones, because its attempt
- * has just failed.
- */
+/** Blocks a kind that our token may not write, and puts the entry behind the waiting ones, because its attempt has just failed. */
 export async function blockKind(tx: Transaction, entry: Entry, reason: string, now: Date): Promise<void> {
   const probeAt = new Date(now.getTime() + PROBE_AFTER_MS);
   const { kind, id: entryId, recordId } = entry;

@@ -26,9 +26,7 @@ import { completeRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
 
-/**
- * Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading.
- */
+/** Reads, merges, writes the differences and reads back; after any failure the next attempt starts with the reading. */
 export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entry): Promise<void> {
   const seen = await readOrPostpone(parts, kind, entry);
   if (seen === null) return;

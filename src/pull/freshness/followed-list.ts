@@ -60,10 +60,7 @@ export function beginList(
   return { ...list, known: list.total ?? shownRows, grewMs: 0 };
 }
 
-/**
- * Adds what responses have shown.
- * @param changes Those of the list within a day, the latest last.
- */
+/** Adds what responses have shown. @param changes Those of the list within a day, the latest last. */
 export function addResponses(
   list: FollowedList,
   responses: readonly PageSighting[],

@@ -103,10 +103,7 @@ const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boole
 /** Headers of a cache that answers in place of the service. */
 const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
 
-/**
- * Refuses a cached answer: it may be older than one that has landed, and would undo newer facts.
- * @throws {SourceError} cached
- */
+/** Refuses a cached answer: it may be older than one that has landed, and would undo newer facts. @throws {SourceError} cached */
 export function refuseCached(received: Pick<ReceivedAnswer, 'headers' | 'where'>): void {
   const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(received.headers[name] ?? '')));
   const age = Number(received.headers['age'] ?? 0);

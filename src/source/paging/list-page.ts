@@ -115,10 +115,7 @@ const EMPTY_PAGE: Omit<ListPage, 'holder'> = {
   read: () => [],
 };
 
-/**
- * Makes the reader for a page of a list.
- * @throws {SourceError} If the response is not a list.
- */
+/** Makes the reader for a page of a list. @throws {SourceError} If the response is not a list. */
 export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => ListPage {
   return (answer) => {
     requireSuccess(answer);

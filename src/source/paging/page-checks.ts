@@ -168,10 +168,7 @@ export function refuseGrowth(facts: WalkFacts, response: PageResponse): void {
   throw fault('page_grew', facts, what);
 }
 
-/**
- * Refuses a page that is not the last one by its own `meta` and has another size than the others.
- * @throws {SourceError} page_resized
- */
+/** Refuses a page that is not the last one by its own `meta` and has another size than the others. @throws {SourceError} page_resized */
 export function refuseResized(facts: WalkFacts, response: PageResponse): void {
   const { page, keys, meta } = response;
   if (facts.sizesVary) return;

@@ -297,9 +297,7 @@ export function nestedColumns(table: NestedTable, dialect: Dialect): readonly Co
 /** Raised when the decoder reads the same text differently than before. */
 const DECODER_VERSION = 7;
 
-/**
- * Hashes of the rules that fill a kind's columns and, after a space, its nested tables if any.
- */
+/** Hashes of the rules that fill a kind's columns and, after a space, its nested tables if any. */
 export function decoderHash(kind: Kind): string {
   const columns = hashRules([DECODER_VERSION, kind.fields.map(ruleOf)]);
   const tables = nestedTables(kind);
