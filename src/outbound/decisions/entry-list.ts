@@ -98,7 +98,7 @@ type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };
 /**
  * Shows entries as they stand: one that is due has the verdict of what keeps it from being sent, one that waits with another verdict
  * has it as a note, one that waits for a reading has the cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
- * now, one that is being sent or was abandoned has no verdict of before, and a done one, which is only looked at for twins, no next attempt.
+ * now, one that is being sent or was abandoned has no verdict of before, and a done one, which earlier releases looked at again, no next attempt.
  */
 export async function showStanding(reader: EntryReader, entries: readonly Entry[], pause?: Frozen | null) {
   const { session: db, kinds } = reader;

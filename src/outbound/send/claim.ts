@@ -26,7 +26,7 @@ import type { OutboundParts } from '../parts.ts';
 /** A claimed entry, and the work to do outside the transaction. */
 export type ClaimedWork =
   | { readonly step: 'send'; readonly kind: Kind; readonly journalled: JournalledRequest }
-  | { readonly step: 'update' | 'settle' | 'watch'; readonly kind: Kind; readonly entry: Entry };
+  | { readonly step: 'update' | 'settle'; readonly kind: Kind; readonly entry: Entry };
 
 /** What the database alone has done with an entry: it has ended, or waits for the reason of its verdict. */
 type Concluded = { readonly step: 'ended' } | { readonly step: 'put_off'; readonly verdict: string };
@@ -41,7 +41,7 @@ export async function claimWork(parts: OutboundParts, due: WorkRef): Promise<Cla
     if (entry === null) return null;
     if (entry.state === 'ready') return claimReady(tx, parts, entry, now);
     const kind = parts.kinds.find((kind) => kind.name === entry.kind);
-    if (kind !== undefined) return { step: entry.state === 'done' ? 'watch' : 'settle', kind, entry };
+    if (kind !== undefined) return { step: 'settle', kind, entry };
     const result = { faults: ['kind: the settings no longer declare it'] };
     await finishEntry(tx, entry, { state: 'parked', verdict: 'invalid', result, now });
     return { step: 'ended' };

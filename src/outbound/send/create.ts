@@ -1,17 +1,16 @@
 import { withUsableRetrieve, type Kind } from '../../catalog/kind.ts';
 import { recordId } from '../../diff/compare-page.ts';
-import { alteredFields, hasOtherKey, keyFields } from '../../diff/match.ts';
+import { alteredFields, hasOtherKey } from '../../diff/match.ts';
 import { readNameOf } from '../../diff/merge-update.ts';
 import { shownValue } from '../../diff/shown-value.ts';
 import { canComeFrom, showsSentValue } from '../../diff/rule-out.ts';
-import { compactJson, type JsonObject } from '../../lib/json/json.ts';
+import type { JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
-import { saveDuplicates } from '../../store/records/issue-store.ts';
 import { wasLiveAt } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -26,7 +25,6 @@ import {
   watermarkOf,
   type JournalledRequest,
 } from './journal.ts';
-import { findRecordsWithKey } from '../intake/duplicate-check.ts';
 import { landOwnWrite } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
 import { startElapsed } from '../stopwatch.ts';
@@ -151,7 +149,6 @@ async function finishAccepted(
     if (isWhole)
       await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
     const altered = await readAltered(tx, { kind, entry, shown }, now);
-    if (!entry.allowsDouble && kind.repeats !== true) await reportTwins(tx, kind, { entry, id, shown }, now);
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     return finishEntry(tx, entry, {
       state: 'done',
@@ -159,7 +156,6 @@ async function finishAccepted(
       recordId: id,
       result: { recordId: id, ...(altered.length > 0 && { altered }) },
       now,
-      ...(wasLost && { watchUntil: now }), // A send that was given up may still arrive, days late.
     });
   });
 }
@@ -178,20 +174,6 @@ export async function readAltered(
 /** Remembers that the service alters natural keys of a kind. */
 export async function noteAlteredKeys(tx: Transaction, kind: string, now: Date): Promise<void> {
   if (!(await hasAlteredKeys(tx, kind))) await writeMeta(tx, `outbox.alters.${kind}`, formatInstant(now));
-}
-
-/** Opens an issue where an answer shows the natural key of another live record: the service may have made its key of the sent one. */
-async function reportTwins(
-  tx: Transaction,
-  kind: Kind,
-  { entry, id, shown }: { readonly entry: Entry; readonly id: string; readonly shown: JsonObject },
-  now: Date,
-): Promise<void> {
-  const fields = keyFields(kind, payloadOf(entry), shown);
-  const key = Object.fromEntries(fields.map(({ name, sent, remote = sent }) => [name, remote]));
-  const twins = (await findRecordsWithKey(tx, kind, compactJson(key))).filter((record) => record.id !== id);
-  const ids = twins.map((record) => record.id);
-  if (ids.length > 0) await saveDuplicates(tx, kind.name, { recordId: id, ids, now });
 }
 
 /** Whether the service has ever altered a natural key of this kind in an answer: a record may be there in another spelling. */

@@ -60,17 +60,16 @@ export async function finishEntry(
     readonly settlement?: SettlementNotes;
     readonly recordId?: string;
     readonly now: Date;
-    readonly watchUntil?: Date;
   },
 ): Promise<void> {
-  const { state, verdict, result = null, settlement = {}, recordId, now, watchUntil } = end;
+  const { state, verdict, result = null, settlement = {}, recordId, now } = end;
   await releaseEntry(tx, entry, {
     state,
     verdict,
     now,
     result: result === null ? null : compactJson(await storableResult(tx, entry, result)),
     settlement,
-    nextAttemptAt: watchUntil ? formatInstant(watchUntil) : null,
+    nextAttemptAt: null,
     ...(recordId !== undefined && { recordId }),
   });
   const ended = { ...entry, verdict, recordId: recordId ?? entry.recordId };

@@ -5,7 +5,6 @@ import { findEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { ClaimLostError } from './end-entry.ts';
 import { sendCreate } from './create.ts';
 import { settle } from './settle.ts';
-import { watchDuplicates } from './watch-duplicates.ts';
 import { readFrozen } from '../../store/outbox/freeze-store.ts';
 import { readWorkerSends } from '../../store/runs/worker-store.ts';
 import { findLastBreak } from '../last-break.ts';
@@ -63,7 +62,6 @@ async function workEntry(parts: OutboundParts, due: WorkRef): Promise<WorkResult
     parts.logger.warn({ entryId: due.id }, error.message);
     return null; // The process that took it over reports its end.
   }
-  if (claimed.step === 'watch') return { state: 'done', verdict: claimed.entry.verdict, hasFailed: false };
   const entry = await findEntry(parts.session, due.id);
   if (entry === null) return null;
   await logEntry(parts, entry, begunAt);
@@ -78,7 +76,6 @@ async function runStep(parts: OutboundParts, claimed: ClaimedWork): Promise<void
   if (claimed.step === 'send') return sendCreate(parts, kind, claimed.journalled);
   const { entry } = claimed;
   if (claimed.step === 'update') return updateRecord(parts, kind, entry);
-  if (claimed.step === 'watch') return session.atomically((tx) => watchDuplicates(tx, parts, kind, entry));
   const journalled = await session.atomically((tx) => settle(tx, parts, { kind, entry, now: clock.now() }));
   if (journalled !== null) await sendCreate(parts, kind, journalled);
 }

@@ -200,8 +200,7 @@ async function adoptMatch(tx: Transaction, { kind, entry, now }: Unsettled, id: 
   const row = (await readOwnRows(tx, kind.name, [id])).get(id);
   const altered = await readAltered(tx, { kind, entry, shown: parseObject(row?.raw ?? '{}') }, now);
   const result = { recordId: id, ...(altered.length > 0 && { altered }) };
-  const end = { state: 'done', verdict: 'adopted', recordId: id, result } as const;
-  return finishEntry(tx, entry, { ...end, now, watchUntil: now });
+  return finishEntry(tx, entry, { state: 'done', verdict: 'adopted', recordId: id, result, now });
 }
 
 /** What stands against a certificate. Records that cannot become rows are then candidates, too, which a person has seen. */

@@ -12,6 +12,7 @@ import {
   saveListIssue,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
+import { findDuplicates } from '../../store/outbox/duplicates.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
@@ -81,6 +82,7 @@ export async function endSweep(
       const canHaveDoubles = !ending.list.isOfThisSweep && tally.isDoubled();
       const doubled = canHaveDoubles ? findRepeatedIds(await readSightings(tx, kind.name), began) : [];
       await saveIssuesOf(tx, kind.name, { code: 'on_two_pages', found: doubled, now });
+      await saveIssuesOf(tx, kind.name, { code: 'twins', found: await findDuplicates(tx, kind), now });
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
       await endAllowedAgain(tx, kind);
       const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;

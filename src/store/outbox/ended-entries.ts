@@ -34,12 +34,12 @@ async function readEnded(db: Queryable, rest: SQL) {
 const ENTRIES_A_TRANSACTION = 500;
 
 /**
- * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction. An entry stays while it is watched
- * for a twin, and while a later entry of its record is open: a merge reads it.
+ * Replaces entries that ended before `oldest` by their keys, a few hundred a transaction. An entry stays while a
+ * later entry of its record is open: a merge reads it.
  */
 export async function archiveEndedEntries(session: Session, oldest: Date): Promise<void> {
   const some = sql`
-    state in ('done', 'rejected', 'abandoned') and updated_at < ${formatInstant(oldest)} and next_attempt_at is null
+    state in ('done', 'rejected', 'abandoned') and updated_at < ${formatInstant(oldest)}
       and not exists (
         select 1 from outbox later where later.kind = outbox.kind and later.record_id = outbox.record_id
           and later.state in (${sqlList(OPEN_STATES)}))

@@ -19,8 +19,8 @@ import {
 import { OPEN_STATES, readEntries, entriesWhere, type Entry } from './outbox-store.ts';
 
 /**
- * Due entries that no process works on, oldest first: sends, searches for unsettled creates, and entries that are only watched.
- * In a blocked kind, entries with failed attempts come last.
+ * Due entries that no process works on, oldest first: sends, and searches for unsettled creates. In a blocked kind, entries with
+ * failed attempts come last.
  */
 export async function dueEntries(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const due = sql`where owner is null and ${isDue(now)} order by ${TRIED}, id limit ${limit}`;
@@ -35,7 +35,7 @@ const TRIED = sql`case when verdict in ('kind_blocked', 'forbidden') then attemp
  * clock that was ahead has written.
  */
 function isDue(now: Date): SQL {
-  return sql`state in ('ready', 'unsettled', 'done')
+  return sql`state in ('ready', 'unsettled')
     and (next_attempt_at <= ${formatInstant(now)} or (next_attempt_at is null and state = 'ready')
       or (next_attempt_at is not null and updated_at > ${formatInstant(latestPlausible(now))}))`;
 }
@@ -123,10 +123,9 @@ export async function wakeAfterSweep(tx: Transaction, kind: string, now: Date): 
   await makeDue(tx, sql`kind = ${kind} and state = 'ready' and ${isWaiting}`, now);
 }
 
-/** Makes the entries due that search the new records of this kind: unsettled creates, and creates that are watched for duplicates. */
+/** Makes the unsettled creates due, which search the new records of this kind. */
 export async function wakeSearches(tx: Transaction, kind: string, now: Date): Promise<void> {
-  const isSearching = sql`(state = 'unsettled' or (state = 'done' and next_attempt_at is not null))`;
-  await makeDue(tx, sql`kind = ${kind} and ${isSearching}`, now);
+  await makeDue(tx, sql`kind = ${kind} and state = 'unsettled'`, now);
 }
 
 /** Ids of records that one of our requests is changing now: a list may show their old or their new content. */

@@ -90,17 +90,6 @@ export async function saveIssuesOf(
   await replaceIssues(tx, kind, { open, found: found.map((issue) => ({ ...issue, code })), now });
 }
 
-/** Opens an issue about a record that one of our creates may have made twice; a person closes it. */
-export async function saveDuplicates(
-  tx: Transaction,
-  kind: string,
-  { recordId, ids, now }: { recordId: string; ids: readonly string[]; now: Date },
-): Promise<void> {
-  const duplicateIssue = { recordId, field: null, code: 'twins', detail: JSON.stringify(ids) };
-  const open = new Set((await listOpenWithoutField(tx, kind)).map(issueKey));
-  if (!open.has(issueKey(duplicateIssue))) await openIssues(tx, kind, [duplicateIssue], now);
-}
-
 /** The key of an issue within its kind. */
 export function issueKey(issue: Issue): string {
   return JSON.stringify([issue.recordId, issue.field, issue.code, issue.detail]);

@@ -26,13 +26,13 @@ const claim = (session: Session, id: number, epoch = 0, owner = 'me') =>
   session.atomically((tx) => claimEntry(tx, { id, epoch, owner, now: NOON }));
 
 describe.each(DATABASES)('due in %s', (_name, open) => {
-  test('is what is ready, unsettled or watched, whose time has come and whom nobody works on', async () => {
+  test('is what is ready or unsettled, whose time has come and whom nobody works on', async () => {
     const session = await open();
     const at = new Map<EntryState, number>();
     for (const state of STATES) at.set(state, await putEntry(session, { state, nextAttemptAt: NOON_TEXT }));
     for (const state of STATES) await putEntry(session, { state, nextAttemptAt: FUTURE });
     for (const state of STATES) await putEntry(session, { state, nextAttemptAt: NOON_TEXT, owner: 'other' });
-    expect(await due(session)).toEqual([at.get('ready'), at.get('unsettled'), at.get('done')]);
+    expect(await due(session)).toEqual([at.get('ready'), at.get('unsettled')]);
   });
 });
 
