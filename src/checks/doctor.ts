@@ -1,6 +1,6 @@
 import type { ListedKind } from '../catalog/kind.ts';
 import { excludedPaths, refuseUnknownFields, requireListedKinds } from '../config/known-kinds.ts';
-import { listSecrets } from '../config/load-config.ts';
+import { secretSettings } from '../config/load-config.ts';
 import type { Config } from '../config/settings.ts';
 import type { Schedule } from '../runs/schedule.ts';
 import { runCheck, passedCheck, unknownCheck, type CheckResult } from '../lib/check-result.ts';
@@ -53,7 +53,7 @@ export async function checkAll(
   return [
     settings,
     ...(settings.ok === true && excluded !== '' ? [passedCheck('privacy', `keeps out ${excluded}`)] : []),
-    ...checkSecretFiles(files, listSecrets(config)),
+    ...checkSecretFiles(files, secretSettings(config)),
     ...checkAdminToken(config.server.adminToken),
     ...database,
     ...(isMirror === true ? await checkTenants(config, open, readable) : []),

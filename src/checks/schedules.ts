@@ -32,8 +32,10 @@ export function* checkSchedules(
   const all = requireListedKinds(config).map((kind) => kind.name);
   const inForce = serving.schedules ?? schedules;
   const slots = nextSlots(inForce, now);
+  const hint = 'To read them, set schedules.all: it is for the kinds that no other schedule names.';
   const unscheduled = findUnscheduled(inForce, all);
-  if (slots.length === 0) yield passedCheck('schedules', 'no schedule is set: serve does not pull');
+  if (slots.length === 0)
+    yield { ...passedCheck('schedules', 'no schedule is set: serve does not pull'), hint };
   if (hasOtherSchedules(serving, schedules)) yield passedCheck('schedules', OTHER_SCHEDULES_NOTE);
   for (const { name, cron, timezone, kinds, at } of slots) {
     const kindsText = kinds.length === all.length ? 'all kinds' : kinds.join(', ');
@@ -41,7 +43,7 @@ export function* checkSchedules(
     yield passedCheck(`schedules.${name}`, detail);
   }
   if (slots.length > 0 && unscheduled.length > 0)
-    yield passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`);
+    yield { ...passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`), hint };
   const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
   const kept = {
     'change events': changesDays,

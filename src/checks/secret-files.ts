@@ -1,19 +1,20 @@
 import { readFileSync, statSync } from 'node:fs';
+import type { secretSettings } from '../config/load-config.ts';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 
 /** Checks that none of the files with settings that holds a secret is open to every user of this machine. */
-export function checkSecretFiles(files: readonly string[], secrets: readonly string[]) {
-  const hasSecret = (file: string): boolean => {
+export function checkSecretFiles(files: readonly string[], secrets: ReturnType<typeof secretSettings>) {
+  const exposed = files.filter(isNeedlesslyOpen).flatMap((file) => {
     const text = readFileSync(file, 'utf8');
-    return secrets.some((secret) => text.includes(secret));
-  };
-  const exposedFiles = files.filter((file) => isNeedlesslyOpen(file) && hasSecret(file));
-  if (exposedFiles.length === 0)
-    return [passedCheck('secrets', 'no file with a secret is open to every user')];
-  return exposedFiles.map((file) => {
-    const detail = `every user of this machine may read ${file}, which holds a secret`;
-    return failedCheck('secrets', 'secrets.readable', detail, `chmod 600 ${file}`);
+    const settings = secrets.filter(({ secret }) => text.includes(secret)).map(({ setting }) => setting);
+    if (settings.length === 0) return [];
+    const named = [...new Set(settings)].join(', ');
+    const detail = `every user of this machine may read ${file}, which holds a secret: ${named}`;
+    return [failedCheck('secrets', 'secrets.readable', detail, `chmod 600 ${file}`)];
   });
+  return exposed.length > 0
+    ? exposed
+    : [passedCheck('secrets', 'no file with a secret is open to every user')];
 }
 
 /** The fewest different steps from one character to the next in a random token. Words that repeat, and counting, have fewer. */

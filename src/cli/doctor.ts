@@ -30,7 +30,8 @@ export function doctorCommand(context: CommandContext): Command {
       const ok = checks.every((check) => check.ok !== false);
       const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;
       const lines = checks.flatMap((check) => {
-        const line = `${check.ok === null ? '?  ' : check.ok ? 'ok ' : 'BAD'}  ${check.name}: ${check.detail}`;
+        const passed = check.hint === null ? 'ok ' : '!  '; // A hint of a passed check is advice.
+        const line = `${check.ok === null ? '?  ' : check.ok ? passed : 'BAD'}  ${check.name}: ${check.detail}`;
         return check.hint === null ? [line] : [line, `     ${check.hint}`];
       });
       const discoveredLines = discovered === undefined ? [] : ['', ...discoveryLines(discovered)];

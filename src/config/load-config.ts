@@ -89,15 +89,28 @@ function documentValues(document: Document.Parsed): unknown {
   }
 }
 
-/** Lists every secret in the settings, so that logs can mask it; a URL's password encoded and decoded: libraries print either. */
-export function listSecrets(config: Config): readonly string[] {
-  const urls = [config.source.proxyUrl, config.database.url, config.queue.url, config.mail.url];
-  const passwords = urls.flatMap((url) => {
+/** Lists every secret with its setting; a URL's password encoded and decoded: libraries print either. */
+export function secretSettings({ source, server, monitor, database, queue, mail }: Config) {
+  const urls = {
+    'source.proxyUrl': source.proxyUrl,
+    'database.url': database.url,
+    'queue.url': queue.url,
+    'mail.url': mail.url,
+  };
+  const passwords = Object.entries(urls).flatMap(([setting, url]) => {
     if (url === null) return [];
     const { password, searchParams } = new URL(url);
-    return [...new Set([password, unescape(password), ...searchParams.getAll('password')])];
+    const spellings = new Set([password, unescape(password), ...searchParams.getAll('password')]);
+    return [...spellings].map((secret) => ({ setting, secret }));
   });
-  return [config.source.token, config.server.adminToken, config.monitor.pingUrl, ...passwords]
-    .filter((secret) => secret !== null)
-    .filter((secret) => secret !== '');
+  const others = [
+    { setting: 'source.token', secret: source.token },
+    { setting: 'server.adminToken', secret: server.adminToken },
+    { setting: 'monitor.pingUrl', secret: monitor.pingUrl },
+  ];
+  return [...others, ...passwords].flatMap(({ setting, secret }) => (secret ? [{ setting, secret }] : []));
 }
+
+/** Lists every secret in the settings, so that logs can mask it. */
+export const listSecrets = (config: Config): readonly string[] =>
+  secretSettings(config).map(({ secret }) => secret);

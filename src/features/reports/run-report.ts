@@ -42,8 +42,10 @@ export function listReports(views: readonly string[], language: Language) {
 const headOf = ({ name, title, question, notes, inFrench }: Report, language: Language) => ({
   name,
   ...(language === 'fr' ? inFrench : { title, question }),
-  notes,
+  notes: notes.map((note) => note.replaceAll(MARKDOWN, '$1')),
 });
+
+const MARKDOWN = /\[([^\]]+)\]\([^)]*\)|`/g; // The links and code of the notes are for docs/reporting/reports.md.
 
 /**
  * Runs a report over the rows of the days that are asked for. Nothing is added up over companies, nor while it is not known which

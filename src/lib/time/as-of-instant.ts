@@ -27,8 +27,15 @@ export function asOfInstant(input: string, now: Date, timezone: string) {
   const offsetAt = createZoneOffset(timezone, isDay ? 'later' : 'earlier');
   const instantIn = (local: number): number => (zone === undefined ? local - offsetAt(local) : local);
   const begin = instantIn(asUtc);
-  if (begin > now.getTime())
-    throw new UsageError(`${input} is in the future.`, { code: 'usage.as_of', hint: FORMS });
+  if (begin > now.getTime()) {
+    const clock = new Intl.DateTimeFormat('sv', {
+      timeZone: timezone,
+      dateStyle: 'short',
+      timeStyle: 'short',
+    });
+    const message = `${input} is in the future: in ${timezone} (schedules.timezone), it is ${clock.format(now)}.`;
+    throw new UsageError(message, { code: 'usage.as_of', hint: FORMS });
+  }
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;
   return { begin: new Date(begin), at: new Date(at), isZoned: zone !== undefined };
 }

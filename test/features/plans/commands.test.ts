@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
+import { openSession } from '../../../src/db/open-session.ts';
 import { ONE_DATABASE, type DATABASES, mirrorIn } from '../../events/support.ts';
 import { sandbox } from '../../pull/support.ts';
 import { document, run } from '../../support/command-line.ts';
@@ -69,6 +71,13 @@ describe('reject and withdraw', () => {
     for (let n = 0; n < 2; n += 1) await run(['plan', file], env);
     expect(await run(['reject', '1'], env)).toMatchObject({ code: 2 });
     expect(await run(['reject', '1', '--reason', ' '], env)).toMatchObject({ code: 2 });
+    const own = await run(['reject', '1', '--reason', 'Wrong prices'], env);
+    expect(own).toMatchObject({ code: 1, stdout: '' });
+    expect(own.stderr).toMatch(/only another user can reject it\.\nTo end it: bms-sync withdraw 1/);
+    {
+      await using session = await openSession(env.DATABASE_URL);
+      await session.atomically((tx) => tx.query(sql`update plans set created_by = 'Ada' where id = 1`));
+    }
     const rejected = await run(['reject', '1', '--reason', 'Wrong prices'], env);
     expect(rejected).toMatchObject({ code: 0, stderr: '' });
     expect(rejected.stdout).toMatch(

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { SHOP_KINDS, read } from '../../../scripts/reports/business.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { REPORTS } from '../../../src/features/reports/read-reports.ts';
-import { cellReader, runReport, type ReportRequest } from '../../../src/features/reports/run-report.ts';
+import {
+  cellReader,
+  listReports,
+  runReport,
+  type ReportRequest,
+} from '../../../src/features/reports/run-report.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import { readViewNames } from '../../../src/views/views.ts';
 import { DATABASES, mirrorIn } from '../../events/support.ts';
@@ -33,6 +38,12 @@ async function shop(database: (typeof DATABASES)[number]): Promise<Session> {
   });
   return session;
 }
+
+test('notes are plain text: links and code are marked in the document alone', () => {
+  const notes = listReports([], 'en').flatMap((report) => report.notes);
+  expect(notes).toContain('Counts sales with a status of reports.sold (what counts).');
+  expect(notes.filter((note) => /`|\]\(/.test(note))).toEqual([]);
+});
 
 describe.each(DATABASES)('%s', (database) => {
   test('a report counts the days asked for, adds up each company, and names what is cut and left out', async () => {

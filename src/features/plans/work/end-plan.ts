@@ -10,12 +10,13 @@ import { alreadyDecided } from './approve-plan.ts';
 
 type Ending = 'rejected' | 'withdrawn';
 
-/** Whether a user may end a plan: its maker withdraws it, another user rejects it, an admin does both. */
+/** Whether a user may end a plan: its maker, or an admin, withdraws it, and another user rejects it. */
 export const canEnd = (
   ending: Ending,
   { createdBy }: Pick<StoredPlan, 'createdBy'>,
   { name, role }: { readonly name: string; readonly role: Decider['role'] },
-): boolean => role === 'admin' || isSameUserName(createdBy, name) === (ending === 'withdrawn');
+): boolean =>
+  isSameUserName(createdBy, name) ? ending === 'withdrawn' : ending === 'rejected' || role === 'admin';
 
 /**
  * Ends an open plan for good. An approval that lands meanwhile refuses it: whoever ends a plan has seen its approval.
