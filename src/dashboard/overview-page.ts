@@ -9,7 +9,7 @@ import { describeFailing } from '../checks/status.ts';
 import { readFailing } from '../store/kinds/status-store.ts';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { READ_AGAIN, describeOutcome } from '../words/outcome-texts.ts';
-import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
+import { countedWords, dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
 import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
@@ -105,10 +105,11 @@ function tiles(
   const { t } = reader;
   const rows = sumOf(kinds.map((line) => line.rows));
   const changes = sumOf(kinds.flatMap((kind) => kind.hours?.slice(-24) ?? [null]));
+  const counted = countedWords(kinds, reader);
   const open = ENTRY_STATES.slice(0, -2).reduce((all, state) => all + (outbox[state] ?? 0), 0);
   return html`<ul class="tiles" id="tiles" data-live>
-    ${tile(reader, '#kinds', rows, t('live rows'))}
-    ${tile(reader, '/changes', changes, t('changes in 24 hours'))}
+    ${tile(reader, '#kinds', rows, html`${t('live rows')} ${counted}`)}
+    ${tile(reader, '/changes', changes, html`${t('changes in 24 hours')} ${counted}`)}
     ${tile(reader, '/outbox?state=open', open, t('open in the outbox'))}
     ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, t('with an unknown outcome'))}
     ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, t('refused by the service'))}

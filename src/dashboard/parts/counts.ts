@@ -30,7 +30,9 @@ export type Counts = ReturnType<typeof createCounts>;
 
 /** A slow count is shown from the cache and refreshed in the background. */
 const SHORT_MS = 100;
-/** How long an answer waits for the first count, or one that was short before. */
+/** A count that is older than this is not: who looks after minutes waits for a new one. */
+const OLD_MS = 60_000;
+/** How long an answer waits for the first count, for one that was short before, and in place of an old one. */
 const MAX_WAIT_MS = 1_000;
 /** Counting takes one twentieth of the time at most. */
 const SHARE = 20;
@@ -58,9 +60,11 @@ function cachedCount<Argument, Value>(
     reading = null;
   };
   return async (argument) => {
-    if (clock.monotonicMs() - readAt < SHARE * tookMs) return cached;
+    const ageMs = clock.monotonicMs() - readAt;
+    if (ageMs < SHARE * tookMs) return cached;
     reading ??= readAgain(argument);
-    if (cached === null || tookMs <= SHORT_MS) await withTimeout(systemClock, MAX_WAIT_MS, reading);
+    if (cached === null || tookMs <= SHORT_MS || ageMs > OLD_MS)
+      await withTimeout(systemClock, MAX_WAIT_MS, reading);
     return cached;
   };
 }

@@ -74,9 +74,17 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
   });
 }
 
+/** When the numbers of rows and changes were counted, if not now. */
+export function countedWords(kinds: readonly KindLine[], { t, when }: Reader): Html | null {
+  const [countedAt = null] = kinds.map((kind) => kind.countedAt);
+  return countedAt === null
+    ? null
+    : html`<span class="quiet small">${t('Counted {when}.', { when: when(countedAt) })}</span>`;
+}
+
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
-  const { t, count, when } = reader;
+  const { t, count } = reader;
   const isUnread = kinds.every((kind) => kind.lastSweepAt === null); // The panel above says so.
   const note = t(
     certified === kinds.length
@@ -86,8 +94,6 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
         : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
-  const [countedAt = null] = kinds.map((kind) => kind.countedAt);
-  const counted = countedAt === null ? null : t('Counted {when}.', { when: when(countedAt) });
   const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
   const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
   const lines = kinds.map((line) => {
@@ -114,7 +120,12 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   });
   const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
   return panel(
-    { id: 'kinds', title: t('Record kinds'), note: isUnread ? null : html`${note} ${counted}`, isLive: true },
+    {
+      id: 'kinds',
+      title: t('Record kinds'),
+      note: isUnread ? null : html`${note} ${countedWords(kinds, reader)}`,
+      isLive: true,
+    },
     table,
   );
 }

@@ -91,7 +91,12 @@ export const badge = (
 ): Html => html`<span class="state ${TONE_BY_STATE.get(state.replace(' ', '-')) ?? 'plain'}">${label}</span>`;
 
 /** A number that leads to its page; null = not counted yet. */
-export const tile = (translator: Translator, address: string, number: number | null, words: string): Html =>
+export const tile = (
+  translator: Translator,
+  address: string,
+  number: number | null,
+  words: Html | string,
+): Html =>
   html`<li>
     <strong>${number === null ? '…' : translator.count(number)}</strong
     ><span><a href="${address}">${words}</a></span>

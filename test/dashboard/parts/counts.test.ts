@@ -48,6 +48,9 @@ test('a count that takes long is made again beside the answers, and not with eac
   expect(await live()).toBe(0);
   await expect.poll(live).toBe(1);
   expect(statements).toBe(4);
+  await session.atomically((tx) => putRecords(tx, 'clients', [{ id: '2' }]));
+  now += 61_000;
+  expect(await live()).toBe(2); // Who looks after a minute waits.
   expect((await counts.hours(NOON))?.value).toEqual(new Map());
 });
 
