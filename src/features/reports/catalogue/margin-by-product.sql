@@ -4,8 +4,8 @@
 --   list price?
 -- question_fr: Combien les achats de chaque produit ont-ils coûté chaque mois, et combien valent-ils au prix de
 --   liste ?
--- note: The margin is that of selling everything bought at the present list price; that of real sales is
---   [below](#margin-of-what-was-sold).
+-- note: The margin is that of selling everything bought at the present list price; that of real sales is in
+--   [Margin of what was sold](#margin-of-what-was-sold).
 -- note: A purchase line has no day: its month is when the mirror first read it, so the first month has all
 --   earlier lines.
 -- note: The value at the list price is cut after four places, and null for a product without a price.
