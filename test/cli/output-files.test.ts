@@ -18,30 +18,25 @@ import { run, settingsFor } from '../support/command-line.ts';
 import { grownMirror } from '../support/sqlite-templates.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-/** A mirror with a client, and an edited export of it. */
+/** A mirror with clients. */
 async function stage() {
   await using service = await startSandbox({ size: 3 });
-  service.world.insert('clients', { code: '000123', name: 'Zoé' });
   const mirror = await grownMirror();
   const env = settingsFor(service, mirror);
   await run(['pull', 'clients'], env);
-  const edited = join(tempFolder(), 'clients.csv');
-  await run(['export', 'clients', '--excel', '--out', edited], env);
-  writeFileSync(edited, readFileSync(edited, 'utf8').replace('Zoé', 'Zoé & Fils'));
-  return { mirror, edited, run: (argv: readonly string[]) => run(argv, env) };
+  return { mirror, run: (argv: readonly string[]) => run(argv, env) };
 }
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
 /** Each command that writes a file, without its name, and how the file begins. */
-const COMMANDS: readonly (readonly [string, (file: string, stage: Stage) => readonly string[], string])[] = [
+const COMMANDS: readonly (readonly [string, (file: string) => readonly string[], string])[] = [
   ['export', (file) => ['export', 'clients', '--format', 'csv', '--out', file], 'id,'],
   ['snapshot', (file) => ['snapshot', file], 'SQLite format 3'],
-  ['plan', (file, { edited }) => ['plan', edited, '--out', file], 'row,'],
 ];
 
 describe.each(COMMANDS)('the file of %s', (_, command, beginning) => {
-  const write = (staged: Stage, file: string) => staged.run(command(file, staged));
+  const write = (staged: Stage, file: string) => staged.run(command(file));
   const refused = (what: string) => ({ code: 2, stderr: expect.stringContaining(what) as string });
 
   test('is its owner’s only', async () => {
@@ -104,12 +99,4 @@ describe.each(COMMANDS)('the file of %s', (_, command, beginning) => {
       expect(await write(staged, each), each).toMatchObject(refused('belongs to the mirror'));
     expect(readFileSync(`${mirror}.sends`, 'utf8')).toBe('7\n');
   });
-});
-
-test('a file that cannot be written is refused before a plan is applied', async () => {
-  const { edited, run } = await stage();
-  await run(['plan', edited]);
-  const applied = await run(['apply', '1', '--out', join(tempFolder(), 'no', 'file')]);
-  expect(applied).toMatchObject({ code: 2 });
-  expect((await run(['outbox', '--json'])).stdout).not.toContain('plan:1:');
 });

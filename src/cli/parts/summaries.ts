@@ -22,10 +22,7 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
   snapshot: ['write a SQLite file with the content of the views, for reporting tools', '<file>'],
   forget: ["remove a record's content from the mirror for good; only its id stays", '<kind>', '<id>'],
   push: ['queue creates and updates for the service'],
-  plan: [
-    'show what an edited export would change, cell by cell; without a file, list the plans',
-    '[file|number]',
-  ],
+  plan: ['show what an edited export would change, cell by cell', '<file|number>'],
   plans: ['list the plans, the newest first'],
   approve: ['approve a plan that another user has made', '<plan>'],
   reject: ['reject a plan that another user has made; it can no longer be applied', '<plan>'],

@@ -1,5 +1,4 @@
 import { readFileSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { documentOf } from '../../lib/json/document.ts';
 import { compactJson } from '../../lib/json/json.ts';
@@ -15,13 +14,10 @@ import {
   withdrawCorrections,
 } from './operations/plans.ts';
 import { KIND, MATCH, planFile } from './operations/upload-plan.ts';
-import { waitForEntries } from '../../outbound/decisions/entry-list.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
   planList,
-  RESULT_COLUMNS,
-  resultLines,
   showPlan,
   shownPlan,
   type ShownPlan,
@@ -30,12 +26,9 @@ import { translatorFor } from '../../lib/text/translator.ts';
 import { MAX_BYTES, sheetTooLarge } from './sheet/sheet-table.ts';
 import { recordName } from '../../store/records/record-name.ts';
 import { readOwnRows } from '../../outbound/mirror-rows.ts';
-import { csvEncoding } from '../export/text-encodings.ts';
-import { outputFile, writeWhole } from '../../db/output-file.ts';
-import { EXIT, createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
+import { createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
 import { parseWholeNumber } from '../../cli/parts/input.ts';
 import { takeFirst, truncateText, textTable, type Printed } from '../../cli/parts/io.ts';
-import { createLine } from '../../cli/parts/progress.ts';
 import { readingCommand, type Printout, type OpenMirror } from '../../cli/parts/operation-command.ts';
 
 interface Options extends CommonOptions {
@@ -44,46 +37,35 @@ interface Options extends CommonOptions {
   readonly match?: string;
   readonly create?: true;
   readonly allowReordered?: true;
-  readonly out?: string;
-  readonly wait?: true;
-  readonly timeout?: number;
 }
 
 type Mirror = OpenMirror<Options>;
 
-const OUT = 'write a CSV file with the rows and their results';
-
 export function planCommand(context: CommandContext): Command {
   const command = createCommand('plan')
-    .argument('[file|number]', 'export as CSV or workbook, or the number of a plan to show')
+    .argument('<file|number>', 'export as CSV or workbook, or the number of a plan to show')
     .option('--kind <kind>', KIND)
     .option('--match <field>', MATCH)
     .option('--create', 'create records from rows without an id or a match, which are refused otherwise')
-    .option('--allow-reordered', 'accept a column whose values only changed places')
-    .option('--limit <n>', LIMIT, parseWholeNumber)
-    .option('--out <file>', OUT);
-  const read = async (mirror: Mirror, what?: string): Promise<Printout> => {
-    if (what === undefined) return listAnswer(context, mirror);
+    .option('--allow-reordered', 'accept a column whose values only changed places');
+  const read = async (mirror: Mirror, what: string): Promise<Printout> => {
     const { parts } = mirror;
     const id = /^\d+$/.test(what)
       ? Number(what)
       : await planFile(parts, { ...mirror.options, name: what, bytes: bytesOf(what) }, parts.by.who);
-    return id === null
-      ? [{ id: null, rows: [] }, ['Nothing would change.']]
-      : planAnswer(context, mirror, id);
+    return id === null ? [{ id: null, rows: [] }, ['Nothing would change.']] : planAnswer(mirror, id);
   };
-  return readingCommand(context, command, read, refuseOutput);
+  return readingCommand(context, command, read);
 }
 
 export const plansCommand = (context: CommandContext): Command =>
   readingCommand(
     context,
-    createCommand('plans').option('--limit <n>', LIMIT, parseWholeNumber),
+    createCommand('plans').option('--limit <n>', `maximum number (default: ${MAX_LISTED})`, parseWholeNumber),
     (mirror: Mirror) => listAnswer(context, mirror),
   );
 
 const MAX_LISTED = 50;
-const LIMIT = `of the list: maximum number (default: ${MAX_LISTED})`;
 
 async function listAnswer(context: CommandContext, { session, options }: Mirror): Promise<Printout> {
   const { limit = MAX_LISTED } = options;
@@ -111,8 +93,6 @@ function bytesOf(file: string): Uint8Array {
   }
 }
 
-const TIMEOUT_SECONDS = 60;
-
 /** The command of a decision on a plan; further members of its input are options. */
 const decisionCommand =
   (operation: AnyOperation) =>
@@ -127,57 +107,25 @@ const decisionCommand =
     const read = async (mirror: Mirror, id: string): Promise<Printout> => {
       const given = Object.entries(mirror.options).filter(([name]) => name in shape);
       const document = await operation.run(mirror.parts, { id, ...Object.fromEntries(given) });
-      return planAnswer(context, mirror, Number(document['id']));
+      return planAnswer(mirror, Number(document['id']));
     };
-    return readingCommand(context, command, read, refuseOutput);
+    return readingCommand(context, command, read);
   };
 
 export const approveCommand = decisionCommand(approveCorrections);
 export const rejectCommand = decisionCommand(rejectCorrections);
 export const withdrawCommand = decisionCommand(withdrawCorrections);
 export const undoCommand = decisionCommand(undoCorrections);
-export const applyCommand = (context: CommandContext): Command =>
-  decisionCommand(applyCorrections)(context)
-    .option('--out <file>', OUT)
-    .option('--wait', 'wait for the answer of the service')
-    .option('--timeout <seconds>', `how long to wait (default: ${TIMEOUT_SECONDS})`, parseWholeNumber);
+export const applyCommand = decisionCommand(applyCorrections);
 
-/** Refuses a file that cannot be written before anything is done. */
-function refuseOutput({ config, options }: Pick<Mirror, 'config' | 'options'>): void {
-  if (options.out !== undefined) outputFile(config.database.url, options.out);
-}
-
-/** The answer that shows a plan; with `--wait`, after its entries have ended. */
-async function planAnswer(
-  context: CommandContext,
-  { session, config, options, parts }: Mirror,
-  id: number,
-): Promise<Printout> {
-  const { wait, timeout = TIMEOUT_SECONDS, out } = options;
-  const { kinds } = parts;
-  let plan = await showPlan(session, kinds, id, config.plans.approvals);
-  if (wait) {
-    const entries = plan.rows.flatMap((row) => row.entry?.id ?? []);
-    const { signal, stderr } = context.io;
-    let ended = 0;
-    const line = createLine(stderr, () => `${ended} of ${entries.length} entries have ended`);
-    const onEnded = (count: number): void => void (ended = count);
-    const waiting = { clock: parts.clock, timeoutMs: timeout * 1000, signal, onEnded };
-    await waitForEntries(session, entries, waiting).finally(line.stop);
-    plan = await showPlan(session, kinds, id, config.plans.approvals);
-    if (plan.rows.some((row) => row.entry !== null && row.entry.state !== 'done'))
-      context.exit(EXIT.incomplete);
-  }
-  if (out !== undefined) {
-    const { head, rows } = csvEncoding(RESULT_COLUMNS, false);
-    const result = head + rows(resultLines(plan)); // One line per cell, and one per refused row.
-    await writeWhole(outputFile(config.database.url, out), (draft) => writeFile(draft, result));
-  }
+/** The answer that shows a plan. */
+async function planAnswer({ session, config, parts }: Mirror, id: number): Promise<Printout> {
+  const plan = await showPlan(session, parts.kinds, id, config.plans.approvals);
   const ids = plan.rows.flatMap((row) => row.recordId ?? []);
   const records = await readOwnRows(session, plan.kind, ids);
   const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
   const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
-  return [documentOf(shownPlan, plan), wait ? [...texts, endsText(plan)] : texts];
+  return [documentOf(shownPlan, plan), texts];
 }
 
 const LONGEST_SHOWN = 40;
@@ -229,11 +177,4 @@ function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number)
   return approvals > 0 && approvedBy === null
     ? `\n${next} That user runs: bms-sync approve ${id}, or bms-sync reject ${id} --reason TEXT`
     : `\nTo send exactly these changes: bms-sync apply ${id}`;
-}
-
-/** How the entries of an applied plan have ended: `40 done, 0 parked`. */
-function endsText({ counts: { entries } }: ShownPlan): string {
-  const { done = 0, parked = 0, ...others } = entries;
-  const rest = Object.entries(others).map(([state, count]) => `, ${count} ${state}`);
-  return `${done} done, ${parked} parked${rest.join('')}`;
 }

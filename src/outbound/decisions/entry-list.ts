@@ -264,15 +264,12 @@ export async function waitForEntries(
     readonly clock: Clock;
     readonly timeoutMs: number;
     readonly signal: AbortSignal;
-    /** Called with the number of entries that have ended. */
-    readonly onEnded?: (ended: number) => void;
   },
 ): Promise<Entry[]> {
-  const { clock, timeoutMs, signal, onEnded } = waiting;
+  const { clock, timeoutMs, signal } = waiting;
   const deadline = clock.monotonicMs() + timeoutMs;
   for (;;) {
     const left = await countInStates(db, ids, IN_PROGRESS);
-    onEnded?.(ids.length - left);
     const leftMs = deadline - clock.monotonicMs();
     if (left === 0 || signal.aborted || leftMs <= 0) return findEntries(db, ids);
     await sleepUnlessStopped(Math.max(1, Math.min(POLL_MS, leftMs)), waiting);

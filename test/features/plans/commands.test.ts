@@ -27,7 +27,7 @@ const replace = (file: string, from: string, to: string): void => {
 
 describe.each(ONE_DATABASE)('plan, apply and undo in %s', (database) => {
   test('show a correction, put it into the outbox once, and tell what has become of each row', async () => {
-    const { env, folder, file } = await scene(database);
+    const { env, file } = await scene(database);
     expect((await run(['plan', file], env)).stdout).toBe('Nothing would change.\n');
     expect((await run(['plans'], env)).stdout).toBe('No plans.\n');
     replace(file, 'Zoé', 'Zoé & Fils');
@@ -47,12 +47,8 @@ describe.each(ONE_DATABASE)('plan, apply and undo in %s', (database) => {
     expect(own).toMatchObject({ code: 1 });
     expect(own.stderr).toContain('(plans.approvals: 0): bms-sync apply 1');
 
-    const result = join(folder, 'result.csv');
-    const applied = document(await run(['apply', '1', '--out', result, '--json'], env)) as {
-      readonly state: string;
-    };
+    const applied = document(await run(['apply', '1', '--json'], env));
     expect(applied).toMatchObject({ id: 1, state: 'applied', rows: [{ entry: { id: 1, state: 'ready' } }] });
-    expect(readFileSync(result, 'utf8')).toMatch(/,update,\d+,name,Zoé,Zoé & Fils,,1,ready,/);
     await run(['apply', '1'], env);
     expect((await run(['outbox', '--json'], env)).stdout.match(/"plan:1:/g)).toHaveLength(1);
 

@@ -100,7 +100,7 @@ test('after the move every command refuses the file, names the new address witho
 
   const commands = [
     ['pull'], ['serve'], ['status'], ['runs'], ['changes'], ['kinds'], ['record', 'clients', '1'], ['export', 'clients', '--format', 'csv'],
-    ['snapshot', freshMirror()], ['forget', 'clients', '1', '--yes'], CREATE, ['plan'], ['apply', '1'], ['outbox'],
+    ['snapshot', freshMirror()], ['forget', 'clients', '1', '--yes'], CREATE, ['plans'], ['apply', '1'], ['outbox'],
     ['outbox', 'resume'], ['deletions'], ['webhooks'], ['users'], ['verify'], ['migrate'], ['doctor'],
     ['backfill', 'clients', '--all'], ['move', '--cancel'],
   ]; // prettier-ignore
