@@ -225,7 +225,7 @@ async function timesOfSnapshot(session: Session, url: string, plain: Record<stri
   const folder = mkdtempSync(join(tmpdir(), 'bms-sync-bench-'));
   const path = join(folder, 'bi.db');
   const { signal } = new AbortController();
-  const how = { waitMs: null, clock: systemClock, signal, onWait: () => undefined };
+  const how = { waitMs: 0, clock: systemClock, signal, onWait: () => undefined };
   const started = performance.now();
   const { bytes } = await takeSnapshot({ url, kinds: KINDS, path, ...how });
   console.log(session.dialect, `snapshot: ${Math.round(performance.now() - started)} ms`, { bytes });

@@ -22,8 +22,8 @@ interface SnapshotRequest {
   readonly kinds: readonly Kind[];
   /** The file to write or to replace, as `snapshotFile` gives it. */
   readonly path: string;
-  /** How long to wait for a running pull; null = do not wait, even if lists are half read. */
-  readonly waitMs: number | null;
+  /** How long to wait for a running pull. */
+  readonly waitMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Called once, if it waits, with the kinds that it waits for. */
@@ -42,7 +42,7 @@ interface SnapshotRequest {
  */
 export async function takeSnapshot(request: SnapshotRequest) {
   const { clock, signal, waitMs } = request;
-  const untilMs = clock.monotonicMs() + (waitMs ?? 0);
+  const untilMs = clock.monotonicMs() + waitMs;
   for (let hasNotified = false; ; hasNotified = true) {
     try {
       return await writeSnapshot(request);
@@ -65,21 +65,20 @@ class PullUnderWayError extends SyncError {
   constructor(kinds: readonly string[]) {
     super(`A pull is still reading ${kinds.join(', ')}.`, {
       code: 'snapshot.pull_under_way',
-      hint: 'Take the snapshot later, wait longer (--wait SECONDS), or accept half-read lists (--now).',
+      hint: 'Take the snapshot later.',
     });
     this.kinds = kinds;
   }
 }
 
-async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotRequest) {
+async function writeSnapshot({ url, path, kinds, clock }: SnapshotRequest) {
   const takenAt = clock.now();
   const report = { file: path, takenAt: takenAt.toISOString(), tables: 0, rows: 0 };
-  let beingRead: readonly string[] = [];
   const bytes = await writeWhole(path, async (draft) => {
     using file = createSnapshotFile(draft);
     await using reader = await openReader(url, file);
-    beingRead = await kindsBeingRead(reader);
-    if (beingRead.length > 0 && waitMs !== null) throw new PullUnderWayError(beingRead);
+    const beingRead = await kindsBeingRead(reader);
+    if (beingRead.length > 0) throw new PullUnderWayError(beingRead);
     const tables = await readTables(reader, kinds);
     const references = await readReferences(reader, tables);
     file.create(TAKEN).add([[formatInstant(takenAt)]]);
@@ -91,7 +90,7 @@ async function writeSnapshot({ url, path, kinds, waitMs, clock }: SnapshotReques
     }
     file.commit();
   });
-  return { ...report, bytes, beingRead };
+  return { ...report, bytes };
 }
 
 /** A connection to the mirror that shows one instant of it. */

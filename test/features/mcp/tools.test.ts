@@ -84,7 +84,7 @@ describe.each(DATABASES)('%s', (database) => {
       await pullFrom(service, session, { parts: { clock } });
       const path = `${tempFolder()}/then.db`;
       const { signal } = new AbortController();
-      await takeSnapshot({ url, kinds: KINDS, path, waitMs: null, clock, signal, onWait: () => undefined });
+      await takeSnapshot({ url, kinds: KINDS, path, waitMs: 0, clock, signal, onWait: () => undefined });
       snapshots.push({ at: clock.now(), path });
       clock.setBy(3_600_000);
       const [first = 0, second = 0] = service.world.ids('clients').slice(round * 2);

@@ -162,13 +162,6 @@ function readAsNobody(file: string): Promise<string> {
   });
 }
 
-test('how long it waits for a pull is told in whole seconds, or not at all', async () => {
-  const { env, file } = await stage('SQLite');
-  expect(await run(['snapshot', file, '--wait', '5', '--now'], env)).toMatchObject({ code: 2 });
-  expect(await run(['snapshot', file, '--wait', 'long'], env)).toMatchObject({ code: 2 });
-  expect(document(await run(['snapshot', file, '--now', '--json'], env))).toMatchObject({ beingRead: [] });
-});
-
 test('nothing but a former snapshot is overwritten', async () => {
   const { env, file, url } = await stage('SQLite');
   const mirror = url.replace('file:', '');
