@@ -1,5 +1,5 @@
 import { CronPattern } from 'croner';
-import { validateDetailed } from 'node-cron';
+import { validate } from 'node-cron';
 import * as z from 'zod';
 import { group, openGroup, setting, nullableSetting } from './setting.ts';
 import * as a from './value-types.ts';
@@ -21,9 +21,8 @@ const schedule = z
     SHAPE,
   )
   .superRefine((value, context) => {
-    const expected = cronFault(typeof value === 'string' ? value : value.cron);
-    const path = typeof value === 'string' ? [] : ['cron'];
-    if (expected !== null) context.addIssue({ code: 'custom', message: expected, path });
+    const [path, cron] = typeof value === 'string' ? [[], value] : [['cron'], value.cron];
+    if (!isCron(cron)) context.addIssue({ code: 'custom', message: CRON, path });
   });
 
 export const schedules = openGroup(
@@ -59,36 +58,20 @@ export const monitor = group({
   ),
 });
 
-const FIVE_FIELDS =
-  'a cron expression of five fields: minute, hour, day of month, month, day of week; a schedule has no seconds: */15 * * * * is every 15 minutes';
-const PLAIN_FIELDS = 'a cron expression of numbers, names, *, lists, ranges and steps';
-const RISING_FIELDS =
-  'a cron expression whose names have three letters (jan, sun), whose ranges rise, and whose steps fit into their field';
-const FIELD_NAMES: Readonly<Record<string, string>> = {
-  minute: 'minute exists (0 to 59)',
-  hour: 'hour exists (0 to 23)',
-  dayOfMonth: 'day of month exists (1 to 31)',
-  month: 'month exists (1 to 12, or jan to dec)',
-  dayOfWeek: 'day of week exists (0 to 7, or sun to sat)',
-};
+const CRON =
+  'a cron expression of five fields (minute, hour, day of month, month, day of week) of numbers, names of three letters (jan, sun), *, lists, rising ranges and steps: */15 * * * * is every 15 minutes';
 
-/** Describes the expected form for a text that is not a cron expression of five fields; null if it is one. */
-function cronFault(text: string): string | null {
-  const written = text.trim().split(/\s+/);
-  if (written.length !== 5) return FIVE_FIELDS;
-  const { fields, errors } = validateDetailed(text);
-  if (fields === undefined) {
-    const name = FIELD_NAMES[errors[0]?.field ?? ''];
-    return name === undefined ? FIVE_FIELDS : `a cron expression whose ${name}`;
-  }
-  // node-cron's extensions L, W, # and ? are not part of crontab syntax.
-  const isPlain = [...fields.dayOfMonth, ...fields.dayOfWeek].every((value) => typeof value === 'number');
-  if (!isPlain || written.includes('?')) return PLAIN_FIELDS;
+/** Extensions of node-cron that crontab does not have. */
+const EXTENSIONS = /[?#]|\blw\b|(?<![a-z])[lw](?![a-z])/i;
+
+/** Whether a text is a cron expression of five fields. croner, which computes the slots, understands less than node-cron. */
+function isCron(text: string): boolean {
+  if (text.trim().split(/\s+/).length !== 5 || EXTENSIONS.test(text) || !validate(text)) return false;
   try {
-    new CronPattern(text.trim(), undefined, { mode: '5-part' }); // Computes the slots, and understands less than node-cron.
-    return null;
+    new CronPattern(text.trim(), undefined, { mode: '5-part' });
+    return true;
   } catch (error) {
-    if (error instanceof TypeError) return RISING_FIELDS;
+    if (error instanceof TypeError) return false;
     throw error;
   }
 }
