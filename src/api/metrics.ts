@@ -39,7 +39,6 @@ async function queueMetrics(context: RouteContext): Promise<string> {
 }
 
 const SECONDS = [0.005, 0.02, 0.1, 0.5, 2, 10];
-const REFUSED = [401, 403, 421, 429];
 
 /** Gauges that are named like counters; beside them stand the same figures by type. */
 const MISNAMED = ['handles', 'requests', 'resources'].map((name) => `nodejs_active_${name}_total`);
@@ -55,12 +54,6 @@ export function countRequests(app: Server, context: RouteContext): Registry {
     help: 'Requests that were answered.',
     registers,
     labelNames: ['method', 'route', 'status'],
-  });
-  const refusals = new Counter({
-    name: 'bms_sync_http_refusals_total',
-    help: 'Requests that were refused for lack of rights.',
-    registers,
-    labelNames: ['status'],
   });
   const duration = new Histogram({
     name: 'bms_sync_http_request_duration_seconds',
@@ -88,7 +81,6 @@ export function countRequests(app: Server, context: RouteContext): Registry {
     const route = routeOptions.url ?? 'none';
     const status = String(reply.statusCode);
     requests.inc({ method, route, status });
-    if (REFUSED.includes(reply.statusCode)) refusals.inc({ status });
     if (route !== '/v1/changes') duration.observe({ route }, reply.elapsedTime / 1000); // Streams last as long as their callers.
     done();
   });

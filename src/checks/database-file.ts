@@ -83,7 +83,7 @@ export function checkSpace(size: number, { bavail, bsize, files, ffree }: Disk):
   return isEnough ? passedCheck(name, detail) : failedCheck(name, 'mirror.little_space', detail, hint);
 }
 
-export const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
 
 /** The numbers that Linux gives to file systems of a network: NFS, SMB (three), 9P, Ceph, FUSE. */
 const NETWORK_DISKS: readonly number[] = [

@@ -6,12 +6,12 @@ import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
 import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { databaseVersion, canCreateSchema, hasFsync, postgresSize } from '../db/session/database-info.ts';
+import { databaseVersion, canCreateSchema, hasFsync } from '../db/session/database-info.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { checkSchema } from '../views/migrate.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
-import { absentFile, checkAbsentFile, checkFile, megabytes } from './database-file.ts';
+import { absentFile, checkAbsentFile, checkFile } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
 
 export interface MirrorOpeners {
@@ -38,12 +38,7 @@ export async function checkDatabase(config: Config, open: MirrorOpeners) {
     const { readerRole } = bi;
     const schemaState = await checkSchema(session, allKinds(config), { readerRole, language });
     if (session.dialect === 'sqlite') more.push(...(await checkFile(session)));
-    else {
-      const size = megabytes(await postgresSize(session));
-      const detail = `${size} in use; free space is unknown`;
-      more.push(passedCheck('database.space', detail));
-      if (!(await hasFsync(session))) more.push(NOT_DURABLE);
-    }
+    else if (!(await hasFsync(session))) more.push(NOT_DURABLE);
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (schemaState !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
     if (schemaState === 'none') await refuseWithoutRight(session);

@@ -31,7 +31,7 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   } catch (error) {
     const detail = redisFaultText('does not answer', fault ?? error, url);
     const hint =
-      'Check that it runs, and the host, port and password in QUEUE_URL. Work continues without it, with some delay.';
+      'Check that it runs, the host, port and password in QUEUE_URL, and that rediss:// stands there if it speaks TLS. Work continues without it, with some delay.';
     return [failedCheck('redis', 'jobs.redis_unreachable', detail, hint)];
   } finally {
     client.disconnect();
@@ -45,8 +45,10 @@ async function refusalToWrite(client: Redis): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  return /^cluster_enabled:1/m.test(await client.info('cluster')) ? 'MOVED' : null;
+  return /^cluster_enabled:1/m.test(await client.info('cluster')) ? CLUSTER : null;
 }
+
+const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';
 
 /** Checks the configuration of a Redis by the output of its command INFO. */
 export function checkRedisInfo(info: string): readonly CheckResult[] {
@@ -62,42 +64,17 @@ export function checkRedisInfo(info: string): readonly CheckResult[] {
   const policyName = 'redis.maxmemory-policy';
   const policyDetail = `maxmemory-policy is ${policy}`;
   const hint = 'Set maxmemory-policy noeviction: when memory is short Redis would drop parts of jobs.';
-  // No fault in either case: rows whose jobs a crash of Redis loses are notified again.
-  const off = 'appendonly is off: after a crash of Redis, waiting work starts some seconds late';
   return [
     isRecent ? passedCheck('redis', answers) : failedCheck('redis', 'jobs.redis_too_old', answers, upgrade),
     policy === 'noeviction'
       ? passedCheck(policyName, policyDetail)
       : failedCheck(policyName, 'jobs.redis_evicts', policyDetail, hint),
-    passedCheck('redis.appendonly', facts.get('aof_enabled') === '1' ? 'appendonly is on' : off),
   ];
 }
 
-/** What the beginnings of messages or codes mean, where they do not say it themselves, as `READONLY You can't write against a read only replica` does. */
-const FAULT_MEANINGS: readonly (readonly [RegExp, string])[] = [
-  [/^NOAUTH/, 'it requires a password, and QUEUE_URL has none'],
-  [/^WRONG/, 'it does not accept the password in QUEUE_URL'],
-  [/^ERR AUTH/, 'it has no password, and QUEUE_URL gives one'],
-  [/^(?:MOVED|CLUSTERDOWN)/, 'it is a node of a cluster, which the queue cannot use: name a single Redis'],
-  [/^ECONNREFUSED/, 'nothing listens at this port'],
-  [/^ERR_SSL_WRONG_VERSION_NUMBER/, 'it does not speak TLS; use redis://'],
-  [
-    /^(?:DEPTH_ZERO_|UNABLE_TO_|SELF_SIGNED_)/,
-    'its certificate is not trusted: name the file of its authority in NODE_EXTRA_CA_CERTS',
-  ],
-];
-
 /** Explains why a Redis does not answer. Shows the host and port only. */
 function redisFaultText(effect: string, error: unknown, address: string): string {
-  const { protocol, hostname, port } = new URL(address);
-  const message = error instanceof Error ? error.message : String(error);
-  const code = errorCode(error);
-  const meant = FAULT_MEANINGS.find(([sign]) => sign.test(message) || sign.test(code))?.[1] ?? message;
-  // A server without TLS leaves a client with TLS waiting; one with TLS closes the connection of a client without.
-  const tls: Readonly<Record<string, string>> = {
-    'rediss: ETIMEDOUT': '; if it has no TLS, use redis://',
-    'redis: ECONNRESET': '; if it speaks TLS, use rediss://',
-  };
-  const place = `${hostname}:${port === '' ? '6379' : port}`;
-  return `Redis at ${place} ${effect}: ${meant}${tls[`${protocol} ${code}`] ?? ''}`;
+  const { hostname, port } = new URL(address);
+  const message = error instanceof Error ? error.message || errorCode(error) : String(error); // Of several addresses there is no message.
+  return `Redis at ${hostname}:${port === '' ? '6379' : port} ${effect}: ${message}`;
 }

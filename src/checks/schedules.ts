@@ -19,7 +19,7 @@ export function* checkServing(config: Config, serving: Serving, isPaused: boolea
 }
 
 /**
- * Reports when the running background service pulls, or would by these settings; and what it removes and rereads by these settings.
+ * Reports when the running background service pulls, or would by these settings.
  *
  * @param schedules Those of the settings.
  */
@@ -44,21 +44,6 @@ export function* checkSchedules(
   }
   if (slots.length > 0 && unscheduled.length > 0)
     yield { ...passedCheck('schedules', `no schedule pulls ${unscheduled.join(', ')}`), hint };
-  const { changesDays, runsDays, outboxDays, issuesDays } = config.retention;
-  const kept = {
-    'change events': changesDays,
-    runs: runsDays,
-    'ended entries of the outbox': outboxDays,
-    'closed issues': issuesDays,
-  };
-  const parts = Object.entries(kept).map(
-    ([what, days]) => `${what} ${days === null ? 'forever' : `for ${days} days`}`,
-  );
-  yield passedCheck('retention', parts.join(', '));
-  const { requestsPerMinute: budget } = config.freshness;
-  yield budget === null
-    ? passedCheck('freshness', 'serve does not read between sweeps (freshness.requestsPerMinute)')
-    : passedCheck('freshness', `serve makes up to ${budget} requests per minute between sweeps`);
 }
 
 /** Whether `serve` sends the entries of the outbox. */

@@ -104,7 +104,7 @@ test('answers are counted by route, never by what the path holds', async () => {
     expect.arrayContaining([
       'bms_sync_http_requests_total{method="GET",route="/v1/records/:kind/:id",status="404"} 1',
       'bms_sync_http_requests_total{method="GET",route="none",status="404"} 1',
-      'bms_sync_http_refusals_total{status="401"} 1',
+      'bms_sync_http_requests_total{method="GET",route="/v1/runs",status="401"} 1',
     ]),
   );
   expect(lines.join('\n')).not.toMatch(/123456|secret-path|canary/);

@@ -94,8 +94,6 @@ test('doctor says what serve would do: when it pulls, whether it sends, what it 
     ...settingsFor(sandbox, freshMirror()),
     BMS__SCHEDULES: '{"timezone":"America/Toronto","clients":"0 3 * * *"}',
     BMS_WRITES: 'on',
-    BMS__RETENTION__CHANGES_DAYS: '90',
-    BMS__FRESHNESS__REQUESTS_PER_MINUTE: '10',
   };
 
   const ended = await run(['doctor', '--json'], env);
@@ -105,8 +103,6 @@ test('doctor says what serve would do: when it pulls, whether it sends, what it 
     /^serve pulls clients by "0 3 \* \* \*" \(America\/Toronto\), next at \d{4}-\d\d-\d\d 0[78]:00 UTC$/,
   );
   expect(detailOf(ended, 'writes')).toMatch(/^writes are on /);
-  expect(detailOf(ended, 'retention')).toMatch(/^change events for 90 days, runs for 30 days/);
-  expect(detailOf(ended, 'freshness')).toBe('serve makes up to 10 requests per minute between sweeps');
   expect(detailOf(ended, 'settings')).toBe('valid');
 });
 

@@ -35,12 +35,6 @@ export async function readServerStart(db: Session | Transaction): Promise<string
   return String(row?.['start']);
 }
 
-/** The size of a database on a server, in bytes. */
-export async function postgresSize(session: Session): Promise<number> {
-  const [row] = await session.query(sql`select pg_database_size(current_database()) as size`);
-  return Number(row?.['size']);
-}
-
 /** Whether the user of a connection to PostgreSQL may create schemas in its database. */
 export async function canCreateSchema(session: Session): Promise<boolean> {
   const right = sql`select 1 as may where has_database_privilege(current_database(), 'create')`;

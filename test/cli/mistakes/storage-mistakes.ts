@@ -51,14 +51,14 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     argv: ['doctor'],
     env: { QUEUE_URL: 'redis://127.0.0.1:1' },
     code: 1,
-    message: ['Redis at 127.0.0.1:1 does not answer', 'nothing listens at this port', 'QUEUE_URL'],
+    message: ['Redis at 127.0.0.1:1 does not answer', 'ECONNREFUSED', 'QUEUE_URL'],
   },
   {
     title: 'a Redis without its password',
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `redis://127.0.0.1:${redisPort}` }),
     code: 1,
-    message: ['requires a password', 'QUEUE_URL'],
+    message: ['Authentication required', 'QUEUE_URL'],
   },
 ];
 
