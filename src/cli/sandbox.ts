@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
@@ -12,9 +12,6 @@ const DEFAULT_PORT = 4010;
 interface SandboxCommand extends CommonOptions {
   readonly port: number;
   readonly size: number;
-  readonly seed: number;
-  readonly token: string;
-  readonly envelopes: 'documented' | 'wild';
   readonly faults?: string;
 }
 
@@ -22,18 +19,12 @@ export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox')
     .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
-    .option('--seed <n>', 'another seed makes other data', parseWholeNumber, 1)
-    .option('--token <token>', 'the token that it accepts', headerText, 'sandbox-token')
-    .addOption(
-      new Option('--envelopes <style>', 'how answers are wrapped')
-        .choices(['documented', 'wild'])
-        .default('documented'),
-    )
     .option('--faults <file>', 'faults to inject (YAML or JSON, see docs/sandbox.md)')
     .action(async (options: SandboxCommand) => {
+      const { port, size } = options;
       const { signal } = context.io;
       const faults = options.faults === undefined ? [] : readFaults(options.faults);
-      await using sandbox = await openSandbox({ ...options, faults });
+      await using sandbox = await openSandbox({ port, size, faults });
       const { url, token } = sandbox;
       context.printResult(options, { url, token }, [
         `The sandbox answers at ${url}; Ctrl-C stops it.`,
@@ -52,9 +43,4 @@ async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 function readFaults(path: string): readonly Fault[] {
   const advice = { code: 'usage.faults', hint: 'Check its path; docs/sandbox.md shows one.' };
   return parseFaults(readTextFile(path, `The faults file ${path}`, advice));
-}
-
-function headerText(text: string): string {
-  if (/^[!-~]+$/.test(text)) return text;
-  throw new InvalidArgumentError('Expected letters, digits and signs without spaces.');
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
-import { countIssues, type IssueCount } from '../store/kinds/status-store.ts';
+import { countIssues } from '../store/kinds/status-store.ts';
 import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
@@ -9,7 +9,7 @@ import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { linkTo, filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, labelledField, labelledKind } from './parts/values.ts';
 
 const PATH = '/issues';
@@ -41,8 +41,7 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
         { name: 'code', label: t('issue'), value: query.code, choices: codes, labelOf: term },
       ])}
       <div class="columns">
-        ${panel({ id: 'issues', title: t('Open issues') }, open)}
-        <div>${countPanel(counts, reader)} ${driftPanel(drift, reader)}</div>
+        ${panel({ id: 'issues', title: t('Open issues') }, open)} ${driftPanel(drift, reader)}
       </div>`;
     return { title: t('Issues'), content, isStill: true };
   });
@@ -64,24 +63,6 @@ function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
   );
   const headings = [t('record'), t('field'), t('issue'), t('detail'), t('seen')];
   return dataTable(t('Open issues, newest first'), headings, rows, 'cards');
-}
-
-function countPanel(counts: readonly IssueCount[], reader: Reader): Html | null {
-  const { t, term, count } = reader;
-  if (counts.length === 0) return null;
-  const rows = counts.slice(0, 30).map(
-    ({ kind, field, code, count: issues }) =>
-      html`<tr>
-        <th scope="row">
-          <a href="${linkTo(PATH, { kind, code })}">${placeOf(kind, field, reader)}</a>
-        </th>
-        <td title="${code}">${term(code).replaceAll('_', ' ')}</td>
-        <td class="number">${count(issues)}</td>
-      </tr>`,
-  );
-  const headings = [t('kind and field'), t('issue'), { number: t('open issues') }];
-  const table = dataTable(t('Open issues by kind and field'), headings, rows);
-  return panel({ id: 'counts', title: t('How many') }, table);
 }
 
 const placeOf = (kind: string, field: string | null, reader: Reader): Html =>

@@ -15,10 +15,8 @@ import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { MessageKey } from '../lib/text/translator.ts';
 import type { Reader } from './parts/reader.ts';
-import { readRuns, runTable } from './parts/runs.ts';
 
 const CHANGES_SHOWN = 14;
-const RUNS_SHOWN = 6;
 
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
@@ -26,11 +24,10 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const page = { path: '/', summary };
   addPage(app, dashboard, page, async ({ user, reader }) => {
     const { t } = reader;
-    const [kinds, outbox, changes, runs] = await Promise.all([
+    const [kinds, outbox, changes] = await Promise.all([
       readKindLines(dashboard, clock.now()),
       countEntries(session),
       readLatestChanges(session, { limit: CHANGES_SHOWN }),
-      readRuns(dashboard, { limit: RUNS_SHOWN }),
     ]);
     const stale = kinds.filter((kind) => kind.isStale);
     const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
@@ -38,17 +35,13 @@ export function addOverviewPage(app: Server, dashboard: Dashboard): void {
     const none = emptyNote(t('No change yet: the first pull is the baseline.'));
     const latest =
       changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
-    const allRuns = html`<a href="/runs">${t('All runs')}</a>`;
     const allChanges = html`<a href="/changes">${t('All changes')}</a>`;
     const location = html`<span translate="no">${session.location}</span>`;
     const content = html`${pageTitle(t('Overview'), t('Mirror: {location}', { location }))}
       ${needs.length === 0 ? calmPanel(kinds, await readFailing(session), reader) : needsPanel(needs, reader, user?.role)}
       ${tiles(reader, kinds, outbox)}
       <div class="columns">
-        <div>
-          ${kindsPanel(kinds, reader)}
-          ${panel({ id: 'runs', title: t('Latest runs'), note: allRuns, isLive: true }, runTable(runs, reader))}
-        </div>
+        ${kindsPanel(kinds, reader)}
         ${panel({ id: 'changes', title: t('Latest changes'), note: allChanges, isLive: true }, latest)}
       </div>`;
     return { title: t('Overview'), content };

@@ -38,17 +38,14 @@ export function sendHtml(reply: FastifyReply, page: Html): FastifyReply {
     .send(page.html);
 }
 
-/** The supported language that a browser prefers; undefined if it names none. */
+/** The first supported language that a browser names: they name them in the order of preference. Undefined if it names none. */
 function acceptedLanguage(header: string): Language | undefined {
-  const ranges = header.split(',').map((range) => {
-    const { tag = '', weight = '1' } = LANGUAGE_RANGE.exec(range.trim())?.groups ?? {};
-    const language = LANGUAGES.find((supported) => supported === tag.toLowerCase());
-    return { language, weight: Number(weight) };
-  });
-  const fitting = ranges.filter((range) => range.language !== undefined && range.weight > 0);
-  return fitting.toSorted((a, b) => b.weight - a.weight)[0]?.language;
+  const tags = header
+    .toLowerCase()
+    .split(',')
+    .map((range) => range.trim().split(/[-;]/, 1)[0]);
+  const [first] = tags.flatMap((tag) => LANGUAGES.filter((language) => language === tag));
+  return first;
 }
 
-/** `fr-CA;q=0.8`: the first part of the tag, and its weight. */
-const LANGUAGE_RANGE = /^(?<tag>[a-z]+)(?:-[\w-]+)?(?:\s*;\s*q=(?<weight>[01](?:\.\d*)?))?$/i;
 const LONGEST_HEADER = 500;

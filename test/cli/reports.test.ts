@@ -207,8 +207,6 @@ describe('doctor', () => {
       'serve',
       'writes',
       ...checks.map(({ name }) => name).filter((name) => name.startsWith('schedules')),
-      'retention',
-      'freshness',
       'service',
       'header',
       'clock',

@@ -31,7 +31,7 @@ describe('a command that cannot be carried out as given ends with 2, says why on
     ['a kind without a list', ['pull', 'sales_products'], ['no list of sales_products', 'purchase_products']],
     ['too many arguments', ['status', 'clients'], ['too many arguments']],
     ['a size that is none', ['sandbox', '--size', '0'], ['1 to', 'not 0']],
-    ['a style of envelopes that there is not', ['sandbox', '--envelopes', 'torn'], ['documented, wild']],
+    ['a format that there is not', ['export', 'clients', '--format', 'cvs'], ['csv, ndjson, xlsx']],
     ['a mistyped state', ['outbox', '--state', 'parkd'], ['Allowed choices are all', 'did you mean parked?']],
     ['a mistyped decision', ['outbox', 'abandn', '1'], ["unknown command 'abandn'; did you mean abandon?"]],
     ['a mistyped role', ['serve', '--only', 'outbond'], ['did you mean outbound?']],

@@ -273,7 +273,7 @@ test('the sign-in form and its refusals are French for who reads French', async 
 });
 
 test('an English text that were left would be found, whether it is shown or spoken', () => {
-  expect(englishIn('<p>Latest runs</p>')).toEqual(['Latest runs']);
+  expect(englishIn('<p>Latest changes</p>')).toEqual(['Latest changes']);
   expect(englishIn('<p aria-label="Find a record">x</p>')).toEqual(['Find a record']);
   expect(englishIn('<p lang="en">Latest <b>runs</b></p><code>runs</code>')).toEqual([]);
 });

@@ -148,32 +148,16 @@ export const SINGLE: MessageKey = '{n, number} not in the list: shown by single 
 export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' | 'reason'>): Html =>
   badge(translator, end.state, outcomeLabel(end, translator));
 
-const BAR = 120;
-const THICK = 4;
-
-/** When a kind was read to its end, when it is read next, and how much of the time between has passed. */
-export function lastReadWords(line: KindLine, reader: Reader): Html {
-  const { lastSweepAt: at, nextAt, isStale } = line;
-  const { t, when, now } = reader;
+/** When a kind was read to its end, and when it is read next. */
+export function lastReadWords({ lastSweepAt: at, nextAt }: KindLine, reader: Reader): Html {
+  const { t, when } = reader;
   const read = at === null ? t('never') : when(at);
-  const due = dueWords(nextAt, reader);
-  if (nextAt === null) return html`${read} <span class="quiet small">${due}</span>`;
-  const next = html`<span class="quiet small nowrap wide">${due}</span>`;
-  return html`${read} ${next}
-  ${at === null ? null : dueBar(parseInstant(at), parseInstant(nextAt), now(), isStale)}`;
+  return html`${read}
+    <span class="quiet small ${nextAt === null ? '' : 'nowrap wide'}">${dueWords(nextAt, reader)}</span>`;
 }
 
 /** When something is read next. @param nextAt Null: by no schedule. */
 export function dueWords(nextAt: string | null, { t, when, now }: Reader): Html {
   if (nextAt === null) return html`${t('no schedule')}`;
   return html`${parseInstant(nextAt) <= now() ? t('due now') : t('next {when}', { when: when(nextAt) })}`;
-}
-
-function dueBar(from: Date, to: Date, now: Date, isStale: boolean): Html {
-  const all = Math.max(1, to.getTime() - from.getTime());
-  const share = Math.min(1, Math.max(0.02, (now.getTime() - from.getTime()) / all));
-  return html`<svg class="due ${isStale ? 'stale' : ''}" viewBox="0 0 ${BAR} ${THICK}" aria-hidden="true">
-    <rect width="${BAR}" height="${THICK}" rx="2" />
-    <rect width="${Math.round(share * BAR)}" height="${THICK}" rx="2" />
-  </svg>`;
 }
