@@ -31,7 +31,7 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
   } catch (error) {
     const detail = redisFaultText('does not answer', fault ?? error, url);
     const hint =
-      'Check that it runs, the host, port and password in QUEUE_URL, and that rediss:// stands there if it speaks TLS. Work continues without it, with some delay.';
+      'Check that it runs, the host, port and password in QUEUE_URL, and whether it speaks TLS (rediss://) or not (redis://). Work continues without it, with some delay.';
     return [failedCheck('redis', 'jobs.redis_unreachable', detail, hint)];
   } finally {
     client.disconnect();
@@ -40,12 +40,13 @@ export async function checkQueue(url: string | null): Promise<readonly CheckResu
 
 /** Returns the error of a Redis that refuses writes; null if it accepts them. A node of a cluster may take this key and refuse the next. */
 async function refusalToWrite(client: Redis): Promise<unknown> {
+  if (/^cluster_enabled:1/m.test(await client.info('cluster'))) return CLUSTER;
   try {
     await client.set('bms-sync:doctor', '1', 'PX', TIMEOUT_MS);
+    return null;
   } catch (error) {
     return error;
   }
-  return /^cluster_enabled:1/m.test(await client.info('cluster')) ? CLUSTER : null;
 }
 
 const CLUSTER = 'it is a node of a cluster, which the queue cannot use: name a single Redis';

@@ -97,7 +97,7 @@ test('a Redis with TLS is told of where the address has none', async () => {
 
   const [plain] = await checkQueue(`redis://localhost:${port}`);
 
-  expect(plain?.hint).toContain('rediss:// stands there if it speaks TLS');
+  expect(plain?.hint).toContain('speaks TLS (rediss://)');
 });
 
 test.each([

@@ -58,7 +58,7 @@ export const QUEUE_MISTAKES: readonly Mistake[] = [
     argv: ['doctor'],
     env: ({ redisPort }) => ({ QUEUE_URL: `redis://127.0.0.1:${redisPort}` }),
     code: 1,
-    message: ['Authentication required', 'QUEUE_URL'],
+    message: ['NOAUTH', 'QUEUE_URL'],
   },
 ];
 
