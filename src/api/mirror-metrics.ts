@@ -2,7 +2,6 @@ import { Gauge, Registry } from 'prom-client';
 import { latestSeq } from '../store/records/change-store.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { oldestUnsettledSend } from '../store/outbox/attempts-and-links.ts';
-import { countDeliveries, type DeliveryState } from '../events/webhooks/delivery-queue.ts';
 import { listEndpoints, needsPerson } from '../events/webhooks/endpoint-store.ts';
 import type { RouteContext } from '../http/server.ts';
 import { readStatus } from '../store/kinds/status-store.ts';
@@ -42,17 +41,11 @@ export async function mirrorMetrics(context: RouteContext): Promise<string> {
   const waiting = add(OLDEST_WAITING, OLDEST_WAITING_HELP, ['endpoint']);
   const failing = add('bms_sync_webhook_failing', FAILING_HELP, ['endpoint']);
   const disabled = add('bms_sync_webhook_disabled', 'Whether nothing is sent to the endpoint.', ['endpoint']);
-  const deliveries = add('bms_sync_webhook_deliveries', 'Deliveries that are kept.', ['endpoint', 'state']);
-  const counts = await countDeliveries(session);
   for (const row of await listEndpoints(session)) {
     const { name: endpoint } = row;
     waiting.set({ endpoint }, secondsSince(row.pendingSince, now));
     failing.set({ endpoint }, Number(needsPerson(row)));
     disabled.set({ endpoint }, Number(row.state === 'disabled'));
-    for (const state of DELIVERY_STATES) {
-      const count = counts.find((each) => each.endpointId === row.id && each.state === state);
-      deliveries.set({ endpoint, state }, count?.n ?? 0);
-    }
   }
   return await registry.metrics();
 }
@@ -76,4 +69,3 @@ const OF_KINDS = [
 const OLDEST_WAITING = 'bms_sync_webhook_oldest_waiting_age_seconds';
 const OLDEST_WAITING_HELP = 'Age of the oldest event or notification that waits; 0 if there is none.';
 const FAILING_HELP = 'Whether the endpoint accepts no deliveries, or was disabled for that reason.';
-const DELIVERY_STATES: readonly DeliveryState[] = ['ready', 'waiting', 'delivered', 'failed', 'dropped'];

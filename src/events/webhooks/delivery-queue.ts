@@ -159,8 +159,6 @@ async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
 /** One event on its way to one endpoint, or settled. */
 export type Delivery = typeof WEBHOOK_DELIVERIES.$inferSelect;
 
-export type DeliveryState = Delivery['state'];
-
 const LOGGED = { ...omitColumns(WEBHOOK_DELIVERIES, 'body'), endpoint: String };
 
 /** A line of the delivery log, with the name of its endpoint. */
@@ -182,13 +180,6 @@ export async function listDeliveries(db: Queryable, wanted: DeliveriesWanted) {
   const older = before === undefined ? sql`` : sql`where id < ${before}`;
   const latest = sql`select * from (select d.*, e.name as endpoint from ${all}) as d ${older} order by id desc limit ${limit}`;
   return { read: await readRows(db, LOGGED, latest), total: await countUpTo(db, all) };
-}
-
-/** The number of deliveries by endpoint and state; states without any are left out. */
-export async function countDeliveries(db: Queryable) {
-  const columns = { ...pickColumns(WEBHOOK_DELIVERIES, 'endpointId', 'state'), n: Number };
-  const counts = sql`select endpoint_id, state, count(*) as n from webhook_deliveries group by endpoint_id, state`;
-  return readRows(db, columns, counts);
 }
 
 /**
