@@ -1,10 +1,10 @@
-import { Command, CommanderError, Help, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import * as features from '../features.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { StoppedError, SyncError, UsageError, wordSystemFault } from '../lib/sync-error.ts';
 import { maskSecrets } from '../lib/text/mask-secrets.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
-import { sanitizeLine, withFullStop } from '../lib/text/text.ts';
+import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
 import { SUMMARIES } from './parts/summaries.ts';
@@ -91,10 +91,6 @@ function applyOutput(command: Command, context: CommandContext): void {
       refuseUnknown(list.args, command);
     });
   }
-  for (const option of command.options) {
-    const { argChoices: choices } = option;
-    if (choices !== undefined) option.argParser((value: string) => knownChoice(value, choices));
-  }
   for (const inner of command.commands) applyOutput(inner, context);
   command.showHelpAfterError(`Run ${pathOf(command)} --help to see its options.`);
 }
@@ -107,13 +103,6 @@ function refuseUnknown([word]: readonly string[], command: Command): void {
     code: 'usage',
     hint: `${pathOf(command)} has: ${names.join(', ')}.`,
   });
-}
-
-function knownChoice(value: string, choices: readonly string[]): string {
-  if (choices.includes(value)) return value;
-  throw new InvalidArgumentError(
-    withFullStop(`Allowed choices are ${choices.join(', ')}${didYouMean(value, choices)}`),
-  );
 }
 
 function pathOf(command: Command): string {

@@ -32,7 +32,7 @@ describe('a command that cannot be carried out as given ends with 2, says why on
     ['too many arguments', ['status', 'clients'], ['too many arguments']],
     ['a size that is none', ['sandbox', '--size', '0'], ['1 to', 'not 0']],
     ['a format that there is not', ['export', 'clients', '--format', 'cvs'], ['csv, ndjson, xlsx']],
-    ['a mistyped state', ['outbox', '--state', 'parkd'], ['Allowed choices are all', 'did you mean parked?']],
+    ['a mistyped state', ['outbox', '--state', 'parkd'], ['Allowed choices are all, open, parked']],
     ['a mistyped decision', ['outbox', 'abandn', '1'], ["unknown command 'abandn'; did you mean abandon?"]],
     ['a mistyped role', ['serve', '--only', 'outbond'], ['did you mean outbound?']],
   ])('%s', async (_name, argv, words) => {
