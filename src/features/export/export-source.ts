@@ -139,18 +139,10 @@ async function readShownColumns(
   );
   if (kind === null || columns.some((column) => column.name === VERSION_COLUMN))
     return { name, columns, dictionary, table: null };
-  return { name, columns: [...columns, VERSION], dictionary: [...dictionary, VERSION_MEANING], table: kind };
+  return { name, columns: [...columns, VERSION], dictionary, table: kind };
 }
 
 const VERSION: ExportColumn = { name: VERSION_COLUMN, type: 'text' };
-
-const VERSION_MEANING = {
-  column: VERSION_COLUMN,
-  type: 'text',
-  meaning: 'Names the state of the record that the row shows: plan compares it.',
-  label_en: 'Version',
-  label_fr: 'Version',
-};
 
 /**
  * Finds the rows that a view of a kind, or of a nested array, had at an instant; null for any other view. `partial`: a remark

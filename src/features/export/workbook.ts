@@ -8,14 +8,14 @@ import { isNumberText, type ExportColumn, type ExportSource, type ExportType } f
 import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 
 /**
- * Writes rows as a workbook of Excel, batch after batch; the second sheet has the columns' rows of `bi_dictionary`. Headings can be
- * filtered by; those of columns that can be edited are marked, and columns of our own are hidden, if the rows are for people.
- * Numbers, dates and times have their types; everything else is text, never a formula.
+ * Writes rows as a workbook of Excel, batch after batch. If they are for people, headings can be filtered by, those of columns that
+ * can be edited are marked, and columns of our own are hidden. Numbers, dates and times have their types; everything else is text,
+ * never a formula.
  *
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
 export async function writeWorkbook(source: ExportSource, path: string): Promise<void> {
-  const { name, columns, batches, dictionary } = source;
+  const { name, columns, batches } = source;
   const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
   const sheet = addSheet(book, name, columns);
   let count = 0;
@@ -29,12 +29,6 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
   if (columns.some((column) => column.heading !== undefined))
     sheet.autoFilter = { from: { row: 1, col: 1 }, to: { row: count + 1, col: columns.length } };
   sheet.commit();
-  const dictionarySheet = addSheet(book, 'dictionary', DICTIONARY);
-  for (const column of columns) {
-    const entry = dictionary.find((row) => row['column'] === column.name) ?? { column: column.name };
-    dictionarySheet.addRow(DICTIONARY.map((header) => entry[header.name] ?? null)).commit();
-  }
-  dictionarySheet.commit();
   await book.commit();
 }
 
@@ -45,10 +39,6 @@ const tooManyRows = (name: string): SyncError =>
     code: 'export.too_many_rows',
     hint: 'Write CSV: --format csv.',
   });
-
-const DICTIONARY = ['column', 'type', 'unit', 'meaning', 'label_en', 'label_fr'].map(
-  (name): ExportColumn => ({ name, type: 'text' }),
-);
 
 /** Adds a sheet with a frozen header row. Excel limits sheet names to 31 characters. */
 function addSheet(book: WorkbookWriter, name: string, columns: readonly ExportColumn[]) {
