@@ -46,7 +46,7 @@ const headOf = ({ name, title, question, notes, inFrench }: Report, language: La
 });
 
 /** The code and links of the notes are for docs/reporting/reports.md; a link in parentheses points to it alone. */
-const MARKDOWN = / \(\[[^\]]+\]\([^)]*\)\)|\[([^\]]+)\]\([^)]*\)|`/g;
+const MARKDOWN = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)|`/g;
 
 /**
  * Runs a report over the rows of the days that are asked for. Nothing is added up over companies, nor while it is not known which

@@ -74,17 +74,22 @@ export async function retryEntry(session: Session, kinds: readonly Kind[], order
     const accepted = kind && overwrite !== false ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && overwrite === false) await refuseSameConflict(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
-    // The person answers whose record it is.
-    const hasExisted = entry.verdict === 'existed';
-    if (hasExisted && !allowDouble) throw wouldDouble(entry);
-    const isAskedSame = entry.verdict === 'other_record' || hasExisted;
-    const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
-    const reset: EntryPatch = { state: 'ready', verdict: null, result: null, settlement: { sameSince } };
-    const allowed: EntryPatch = hasExisted ? { allowDouble: 1 } : {};
-    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : { ...reset, ...allowed };
+    const answered = await answerOf(tx, entry, allowDouble, now);
+    const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : { ...READY, ...answered };
     await applyDecision(tx, entry, { ...patch, ...accepted, nextAttemptAt: formatInstant(now) }, now);
     return null;
   });
+}
+
+const READY = { state: 'ready', verdict: null, result: null } as const;
+
+/** What the person answers who orders another attempt: whose record it is, and whether there may be two. */
+async function answerOf(tx: Transaction, entry: Entry, allowDouble: boolean, now: Date): Promise<EntryPatch> {
+  const hasExisted = entry.verdict === 'existed';
+  if (hasExisted && !allowDouble) throw wouldDouble(entry);
+  const isAskedSame = entry.verdict === 'other_record' || hasExisted;
+  const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
+  return { settlement: { sameSince }, ...(hasExisted && { allowDouble: 1 }) };
 }
 
 /**
