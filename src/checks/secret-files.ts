@@ -6,10 +6,9 @@ import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.
 export function checkSecretFiles(files: readonly string[], secrets: ReturnType<typeof secretSettings>) {
   const exposed = files.filter(isNeedlesslyOpen).flatMap((file) => {
     const text = readFileSync(file, 'utf8');
-    const settings = secrets.filter(({ secret }) => text.includes(secret)).map(({ setting }) => setting);
-    if (settings.length === 0) return [];
-    const named = [...new Set(settings)].join(', ');
-    const detail = `every user of this machine may read ${file}, which holds a secret: ${named}`;
+    const named = new Set(secrets.flatMap(({ setting, secret }) => (text.includes(secret) ? [setting] : [])));
+    if (named.size === 0) return [];
+    const detail = `every user of this machine may read ${file}, which holds a secret: ${[...named].join(', ')}`;
     return [failedCheck('secrets', 'secrets.readable', detail, `chmod 600 ${file}`)];
   });
   return exposed.length > 0

@@ -112,5 +112,4 @@ export function secretSettings({ source, server, monitor, database, queue, mail 
 }
 
 /** Lists every secret in the settings, so that logs can mask it. */
-export const listSecrets = (config: Config): readonly string[] =>
-  secretSettings(config).map(({ secret }) => secret);
+export const listSecrets = (config: Config) => secretSettings(config).map(({ secret }) => secret);

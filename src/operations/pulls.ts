@@ -3,7 +3,7 @@ import { writeExtent } from '../runs/extent.ts';
 import { requestPull, requestRun } from '../store/runs/run-requests.ts';
 import { hasLiveRole } from '../store/runs/worker-store.ts';
 import { INTERFACES } from '../store/users/decision-store.ts';
-import { kindText, pulledKinds, recordIdOrNumber, requireKind } from './inputs.ts';
+import { flag, kindText, pulledKinds, recordIdOrNumber, requireKind } from './inputs.ts';
 import { operation, type OperationContext } from './operation.ts';
 
 const requestedRun = z.object({
@@ -55,11 +55,7 @@ const backfillOperation = operation({
       .optional()
       .describe('ids and ranges of ids: 1,5-9'),
     pages: z.string().max(40).optional().describe('a range of pages of the list: 1-20'),
-    all: z
-      .literal(true)
-      .or(z.literal('true').transform(() => true as const)) // As a form sends it.
-      .optional()
-      .describe('the whole list, every page parsed'),
+    all: flag.describe('the whole list, every page parsed'),
   }),
   answer: requestedRun.extend({ kind: z.string(), extent: z.string() }),
   status: 202,

@@ -19,10 +19,10 @@ export function parseExtent(request: string): Extent {
  */
 export function writeExtent(
   kind: Kind,
-  { ids, pages, all }: { ids?: string | undefined; pages?: string | undefined; all?: true | undefined },
+  { ids, pages, all }: { ids?: string | undefined; pages?: string | undefined; all?: boolean | undefined },
 ): string {
   const hint = `For example: bms-sync backfill ${kind.name} --ids 1,5-9`;
-  if ([ids, pages, all].filter((part) => part !== undefined).length !== 1)
+  if ([ids !== undefined, pages !== undefined, all === true].filter(Boolean).length !== 1)
     throw new UsageError('Use exactly one of ids, pages and all.', { code: 'usage.extent', hint });
   if (!isListed(kind) && !(ids !== undefined && isRetrievable(kind)))
     throw new UsageError(`The service has no list of ${kind.name}: it is read one record at a time.`, {

@@ -8,7 +8,7 @@ import type { Row, Session } from '../../src/db/session/session.ts';
 import { checkRequests, storeChecked } from '../../src/outbound/intake/intake.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
-import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
+import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import type { OutboundParts, OutboundRules } from '../../src/outbound/parts.ts';
 import type { DeletionRules } from '../../src/diff/absence.ts';
 import { pullKinds } from '../../src/pull/sweep/pull-kinds.ts';
@@ -42,7 +42,7 @@ export interface Stage {
   readonly service: Sandbox;
   readonly clock: FakeClock;
   readonly parts: OutboundParts;
-  readonly outbox: OutboxWork;
+  readonly outbox: ReturnType<typeof outboxWork>;
   /** What was marked beside the database. */
   readonly mark: { sends: number };
   /** Stores an entry as an application does by SQL; returns its id. */

@@ -5,7 +5,7 @@ import { claimRun, closeStaleRuns, requestedRuns } from '../../src/store/runs/ru
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { freezeIfRestored } from '../../src/outbound/freeze.ts';
-import { outboxWork, type OutboxWork } from '../../src/outbound/send/outbox-work.ts';
+import { outboxWork } from '../../src/outbound/send/outbox-work.ts';
 import { createOwnSends } from '../../src/outbound/own-sends.ts';
 import { startStopwatch } from '../../src/outbound/stopwatch.ts';
 import type { PullParts } from '../../src/pull/parts.ts';
@@ -28,7 +28,7 @@ interface Process {
   readonly life: Life;
   readonly session: Session;
   readonly source: Source;
-  readonly outbox: OutboxWork;
+  readonly outbox: ReturnType<typeof outboxWork>;
   readonly running: Set<Promise<void>>;
   /** Entries that it is on. */
   readonly inHand: Set<number>;

@@ -75,11 +75,9 @@ export async function readKindLines(dashboard: Dashboard, now: Date): Promise<re
 }
 
 /** When the numbers of rows and changes were counted, if not now. */
-export function countedWords(kinds: readonly KindLine[], { t, when }: Reader): Html | null {
-  const [countedAt = null] = kinds.map((kind) => kind.countedAt);
-  return countedAt === null
-    ? null
-    : html`<span class="quiet small">${t('Counted {when}.', { when: when(countedAt) })}</span>`;
+export function countedWords(kinds: readonly KindLine[], { t, when }: Reader) {
+  const [at = null] = kinds.map((kind) => kind.countedAt);
+  return at && html`<span class="quiet small">${t('Counted {when}.', { when: when(at) })}</span>`;
 }
 
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {

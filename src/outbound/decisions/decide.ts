@@ -133,11 +133,11 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
   return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
 }
 
-function wouldDouble(entry: Entry): UsageError {
-  const { meaning, next } = explain(entry);
-  const message = `Entry ${entry.id} would make a second record of ${entry.kind}. ${meaning}`;
-  return new UsageError(message, { code: 'outbox.double', hint: next.join('; ') });
-}
+const wouldDouble = (entry: Entry): UsageError =>
+  new UsageError(`Entry ${entry.id} would make a second record of ${entry.kind}. ${explain(entry).meaning}`, {
+    code: 'outbox.double',
+    hint: explain(entry).next.join('; '),
+  });
 
 const changedSince = (id: number): SyncError =>
   new SyncError(`Entry ${id} has changed since its values were shown.`, {

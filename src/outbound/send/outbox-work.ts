@@ -15,8 +15,6 @@ import { updateRecord } from './update.ts';
 import { claimWork, type ClaimedWork } from './claim.ts';
 import { recoverEntries } from './recover.ts';
 
-export type OutboxWork = ReturnType<typeof outboxWork>;
-
 /** The outbox as a work queue: due entries, the work on one, and recovery from dead owners. */
 export function outboxWork(parts: OutboundParts) {
   const { session, clock, owner } = parts;

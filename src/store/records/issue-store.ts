@@ -1,6 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
+import { sqlList } from '../../db/session/sql-text.ts';
 import { ISSUES } from '../tables/engine-tables.ts';
 import {
   hasRow,
@@ -115,12 +116,8 @@ async function listOpenWhere(db: Queryable, kind: string, condition: SQL): Promi
 const listOpenFieldIssues = (db: Queryable, kind: string, ids: readonly string[]): Promise<OpenIssue[]> =>
   readInChunks(ids, (some) => listOpenWhere(db, kind, sql`field is not null and record_id in (${some})`));
 
-const listOpenWithoutField = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
-  listOpenWhere(db, kind, sql`field is null`);
-
-async function listOpenQuarantined(db: Queryable, kind: string): Promise<OpenIssue[]> {
-  return (await listOpenWithoutField(db, kind)).filter((issue) => !NOT_CLOSED_BY_LIST.includes(issue.code));
-}
+const listOpenQuarantined = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
+  listOpenWhere(db, kind, sql`field is null and code not in (${sqlList(NOT_CLOSED_BY_LIST)})`);
 
 /** Opens issues that are known not to be open. */
 export async function openIssues(tx: Transaction, kind: string, issues: readonly Issue[], now: Date) {
