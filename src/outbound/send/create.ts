@@ -10,7 +10,9 @@ import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { readAttempts, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
+import { findDuplicates } from '../../store/records/duplicates.ts';
 import type { SettlementNotes } from '../../store/outbox/settlement.ts';
+import { openIssues } from '../../store/records/issue-store.ts';
 import { wasLiveAt } from '../../store/records/record-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
 import { SourceError } from '../../source/http/errors.ts';
@@ -148,6 +150,8 @@ async function finishAccepted(
       return parkBeside(tx, { entry, now }, 'twins', [id]);
     if (isWhole)
       await landOwnWrite(tx, parts, { kind, record: shown, origin: `outbox:${entry.id}`, canBeNew: true });
+    const twins = (await findDuplicates(tx, kind, id)).map((issue) => ({ ...issue, code: 'twins' }));
+    await openIssues(tx, kind.name, twins, now); // Each complete pull finds these, too, and closes them.
     const altered = await readAltered(tx, { kind, entry, shown }, now);
     const wasLost = (await readAttempts(tx, entry.id)).some((attempt) => attempt.grade === 'ambiguous');
     return finishEntry(tx, entry, {

@@ -12,7 +12,7 @@ import {
   saveListIssue,
   type ListIssue,
 } from '../../store/records/issue-store.ts';
-import { findDuplicates } from '../../store/outbox/duplicates.ts';
+import { findDuplicates } from '../../store/records/duplicates.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';

@@ -52,6 +52,27 @@ describe.each(ONE_DATABASE)('a pull of %s', (database) => {
     expect([asked(on, 'POST').length, zoes(on)]).toEqual([1, 2]);
   });
 
+  test('reports it in a kind without a natural key, too, where a lost request may have made it', async () => {
+    const on = await opened({ database, pulled: ['vehicle_brands'] });
+    const brand = { name: 'Zenith Motors' };
+    await on.store(create(brand, 'vehicle_brands'));
+    await on.work();
+    on.service.world.insert('vehicle_brands', brand); // No request of ours was lost.
+    await on.pull('vehicle_brands');
+    expect(await openOnes(on)).toEqual([]);
+    const other = { name: 'Zeta Motors' };
+    spoil(on, 'POST', { drop: 'after' }, { kind: 'vehicle_brands', times: 1 });
+    const id = await on.store(create(other, 'vehicle_brands'));
+    await on.work();
+    await on.pass(300);
+    const { recordId } = await on.entry(id);
+    const { id: late } = on.service.world.insert('vehicle_brands', other);
+    await on.pull('vehicle_brands');
+    expect(await openOnes(on)).toEqual([
+      expect.objectContaining({ record_id: recordId, detail: JSON.stringify([String(late)]) }),
+    ]);
+  });
+
   test('reports none whose key differs by case, and none that was wanted', async () => {
     const on = await opened({ database });
     enter(on, { ...ZOE, code: 'zz-1' });
