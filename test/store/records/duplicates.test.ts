@@ -69,7 +69,7 @@ describe.each(ONE_DATABASE)('a pull of %s', (database) => {
     const { id: late } = on.service.world.insert('vehicle_brands', other);
     await on.pull('vehicle_brands');
     expect(await openOnes(on)).toEqual([
-      expect.objectContaining({ record_id: recordId, detail: JSON.stringify([String(late)]) }),
+      expect.objectContaining({ record_id: recordId, detail: JSON.stringify([String(Number(late))]) }),
     ]);
   });
 
