@@ -1,6 +1,7 @@
-import { existsSync, statSync, statfsSync, type StatsFs } from 'node:fs';
+import { accessSync, constants, existsSync, statSync, statfsSync, type StatsFs } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
+import { errorCode } from '../lib/sync-error.ts';
 import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
@@ -14,16 +15,32 @@ export function absentFile(url: string): string | null {
   return path === null || path === '' || path === ':memory:' || existsSync(path) ? null : path;
 }
 
-/** Checks the disk on which the first pull creates a mirror; creates nothing. */
+/** Checks whether the first pull can create a mirror at a path; creates nothing. */
 export function checkAbsentFile(path: string): readonly CheckResult[] {
-  const disk = statfsSync(nearestFolder(dirname(resolve(path))));
-  const place = passedCheck('database', `no mirror at ${path} yet; the first pull creates it`);
+  const folder = nearestFolder(dirname(resolve(path)));
+  const disk = statfsSync(folder);
+  const detail = `no mirror at ${path}, and this user may not create one in ${folder}`;
+  const hint = 'Set DATABASE_URL to a path that this user may write, or grant this user the right.';
+  const place = canWriteIn(folder)
+    ? passedCheck('database', `no mirror at ${path} yet; the first pull creates it`)
+    : failedCheck('database', 'mirror.not_writable', detail, hint);
   return [place, checkSpace(0, disk), ...checkNetworkDisk(disk)];
 }
 
 /** The folder, or the nearest one above it that exists. */
 function nearestFolder(folder: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
+}
+
+function canWriteIn(folder: string): boolean {
+  if (!statSync(folder).isDirectory()) return false;
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    return true;
+  } catch (error) {
+    if (errorCode(error) !== '') return false;
+    throw error;
+  }
 }
 
 /** Checks the free space beside the file of a mirror, and whether SQLite finds it sound. */

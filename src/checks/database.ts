@@ -6,7 +6,8 @@ import { readPause } from '../outbound/freeze.ts';
 import { createCounterReader } from '../outbound/send-counter.ts';
 import { RESUME, pauseText } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
-import { databaseVersion, hasFsync } from '../db/session/database-info.ts';
+import { databaseVersion, canCreateSchema, hasFsync } from '../db/session/database-info.ts';
+import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { checkSchema } from '../views/migrate.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
@@ -40,6 +41,7 @@ export async function checkDatabase(config: Config, open: MirrorOpeners) {
     else if (!(await hasFsync(session))) more.push(NOT_DURABLE);
     const place = `${session.location} can be written (${await databaseVersion(session)})`;
     if (schemaState !== 'current') more.push(...(await checkReaderRole(session, readerRole, false)));
+    if (schemaState === 'none') await refuseWithoutRight(session);
     if (schemaState === 'none') return `${place}; it holds no mirror yet, the first pull creates it`;
     if (schemaState === 'of an older release')
       return `${place}; its mirror is of an older release: back it up, then run bms-sync migrate or serve`;
@@ -61,6 +63,15 @@ const NOT_DURABLE: CheckResult = {
   ),
   hint: 'Set fsync = on in postgresql.conf, then run: select pg_reload_conf()',
 };
+
+/** @throws {MirrorError} If this user of PostgreSQL may not create the schema of the tables. */
+async function refuseWithoutRight(session: Session): Promise<void> {
+  if (session.dialect !== 'postgres' || (await canCreateSchema(session))) return;
+  throw new MirrorError(`${session.location} lets this user create no schema.`, {
+    code: 'mirror.not_writable',
+    hint: 'GRANT CREATE ON DATABASE … TO the user in DATABASE_URL: the first pull creates the schema of the tables.',
+  });
+}
 
 /** The companies in the mirror; with their kinds, if there are several. */
 function companiesText(companies: ReadonlyMap<string, readonly string[]>): string {

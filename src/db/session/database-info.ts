@@ -35,6 +35,12 @@ export async function readServerStart(db: Session | Transaction): Promise<string
   return String(row?.['start']);
 }
 
+/** Whether the user of a connection to PostgreSQL may create schemas in its database. */
+export async function canCreateSchema(session: Session): Promise<boolean> {
+  const right = sql`select 1 as may where has_database_privilege(current_database(), 'create')`;
+  return (await session.query(right)).length > 0;
+}
+
 /** Whether a PostgreSQL server waits for its disk: without `fsync` a power cut damages the database, or takes it back unnoticed. */
 export async function hasFsync(session: Session): Promise<boolean> {
   const [row] = await session.query(sql`show fsync`);
