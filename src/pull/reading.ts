@@ -20,7 +20,7 @@ export interface KindReading<K extends Kind = Kind> {
   /** The tick at which its sweep began, which names it; null where only some pages or records are read. */
   readonly began: number | null;
   /** Names the decoder and the settings under which a page may go unparsed. */
-  readonly hashScope: string;
+  readonly rulesDigest: string;
   /** Fields whose changes cause no events. */
   readonly ignoredFields: ReadonlySet<string>;
   /** The fields as known before it. */

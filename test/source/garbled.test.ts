@@ -105,7 +105,7 @@ test('a page whose records have changed is asked for again, too', async () => {
     send(response, cut ? text.slice(0, -30) : text);
   });
   const { source } = open(base, { concurrency: 1 });
-  const options: SweepOptions = { thorough: false, hashScope: 'digestScope', tick: ticker() };
+  const options: SweepOptions = { thorough: false, rulesDigest: 'digestScope', tick: ticker() };
   const known = new Map<number, KnownPage>();
   for await (const { page, pageHash: digest, keys } of source.sweep(documentedKind, options)) {
     if (digest === null) continue;

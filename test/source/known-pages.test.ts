@@ -16,7 +16,7 @@ async function sweep(source: Source, options: Options = {}): Promise<ListRespons
   const sweep = source.sweep(documentedKind, {
     thorough: false,
     tick: ticker(),
-    hashScope: 'digestScope',
+    rulesDigest: 'digestScope',
     ...options,
   });
   for await (const response of sweep) responses.push(response);
@@ -100,8 +100,8 @@ describe('a list that is swept again', () => {
   test('is parsed whole under another digestScope, and has no digest without one', async () => {
     const { source } = await company(250);
     const knownPages = knownFrom(await sweep(source));
-    expect(parsed(await sweep(source, { knownPages, hashScope: 'other' }))).toEqual([1, 3, 1, 2]);
-    const plain = await sweep(source, { knownPages, hashScope: undefined });
+    expect(parsed(await sweep(source, { knownPages, rulesDigest: 'other' }))).toEqual([1, 3, 1, 2]);
+    const plain = await sweep(source, { knownPages, rulesDigest: undefined });
     expect(parsed(plain)).toEqual([1, 3, 1, 2]);
     expect(plain.map(({ pageHash: digest }) => digest)).toEqual([null, null, null, null]);
   });

@@ -67,14 +67,14 @@ async function requestPage(
   onSend?: () => void,
 ): Promise<SinglePageResult> {
   const { session, source, clock } = parts;
-  const { kind, ticks, hashScope, pages: knownPages } = reading;
+  const { kind, ticks, rulesDigest, pages: knownPages } = reading;
   const tick = (): number => {
     onSend?.();
     return ticks.next();
   };
   const tally = createTally();
   const read = (signal: AbortSignal) => {
-    const options = { tick, signal, once: true, hashScope, knownPages } as const;
+    const options = { tick, signal, once: true, rulesDigest, knownPages } as const;
     return holdUntilRecognized(parts, source.pages(kind, { from: page, to: page }, options), reading);
   };
   if ((await landResponses(parts, { reading, tally, read })) === null)

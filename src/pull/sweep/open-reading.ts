@@ -71,7 +71,7 @@ export async function openReading<K extends Kind>(
     companies: await readCompanies(session, kind, binding.isNew),
     ticks: createTicks(lease.tick, parts.clock),
     began: null,
-    hashScope: createHash('sha256').update(JSON.stringify(hashed)).digest('hex'),
+    rulesDigest: createHash('sha256').update(JSON.stringify(hashed)).digest('hex'),
     ignoredFields: new Set(ignored),
     fields,
     pages: isParsed ? new Map<never, never>() : await readPages(session, name, page),

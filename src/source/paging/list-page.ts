@@ -50,7 +50,7 @@ export interface ListPage {
 
 /** The stored facts about a page before it is requested. Without a hash scope no hash is made, and no page is known. */
 export interface KnownPageHint {
-  readonly hashScope?: string | undefined;
+  readonly rulesDigest?: string | undefined;
   readonly known?: KnownPage | undefined;
 }
 
@@ -60,17 +60,17 @@ export interface KnownPageHint {
  * @returns Null if it shows other records.
  */
 export function unchangedPageReader({
-  hashScope,
+  rulesDigest,
   known,
 }: KnownPageHint): (answer: ReceivedAnswer) => ListPage | null {
   return (answer) => {
     requireSuccess(answer);
-    if (hashScope === undefined || known === undefined) return null;
+    if (rulesDigest === undefined || known === undefined) return null;
     const { digest, bytes } = known;
     // Equal bytes are the same array, complete, and end at the same place: only the text around them is parsed and checked.
     const start = arrayStart(answer.bytes, DATA);
     if (start === null || answer.bytes[start + bytes - 1] !== CLOSE_ARRAY) return null; // Nearly every changed page, before it is hashed.
-    if (hashRecords(answer, hashScope, start, start + bytes) !== digest) return null;
+    if (hashRecords(answer, rulesDigest, start, start + bytes) !== digest) return null;
     const list = parseAround(answer, start, start + bytes);
     return (
       list && {
@@ -122,8 +122,8 @@ export function pageReader(hint: KnownPageHint): (answer: ReceivedAnswer) => Lis
     const { records, ...list } = parsePage(answer.bytes, answer.where);
     const keys = records.map(recordKey);
     const boundaries: number[] = [];
-    const isPlain = hint.hashScope !== undefined && !isUnusualEnvelope(list.envelope);
-    const pageHash = isPlain ? hashPage(answer, hint.hashScope, boundaries) : null;
+    const isPlain = hint.rulesDigest !== undefined && !isUnusualEnvelope(list.envelope);
+    const pageHash = isPlain ? hashPage(answer, hint.rulesDigest, boundaries) : null;
     const canSplit =
       hint.known !== undefined && pageHash !== null && boundaries.length === records.length + 1;
     const texts = canSplit ? textsBetween(answer.bytes, boundaries) : undefined;
@@ -202,19 +202,19 @@ const PLACEHOLDER_ARRAY = Buffer.from(JSON.stringify([PLACEHOLDER]));
  * Computes the hash of a list that was parsed in full; null if the bytes of its records cannot be located for certain.
  * @param boundaries Gets the positions of the bytes before, between and behind the records.
  */
-function hashPage(answer: ReceivedAnswer, hashScope: string, boundaries: number[]): PageHash | null {
+function hashPage(answer: ReceivedAnswer, rulesDigest: string, boundaries: number[]): PageHash | null {
   const start = arrayStart(answer.bytes, DATA);
   if (start === null) return null;
   boundaries.push(start);
   const end = valueEnd(answer.bytes, start, boundaries);
   if (end === null || parseAround(answer, start, end) === null) return null;
   boundaries.push(end - 1);
-  return { digest: hashRecords(answer, hashScope, start, end), bytes: end - start };
+  return { digest: hashRecords(answer, rulesDigest, start, end), bytes: end - start };
 }
 
 /** Another user's token may see other records: the same bytes do not mean the same. */
-function hashRecords({ bytes, holder }: ReceivedAnswer, hashScope: string, start: number, end: number) {
-  const hash = createHash('sha256').update([hashScope, holder].join(''));
+function hashRecords({ bytes, holder }: ReceivedAnswer, rulesDigest: string, start: number, end: number) {
+  const hash = createHash('sha256').update([rulesDigest, holder].join(''));
   return hash.update(bytes.subarray(start, end)).digest('hex');
 }
 

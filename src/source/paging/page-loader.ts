@@ -26,7 +26,7 @@ export interface LoadOptions {
   /** Asks for each page by one request, which nothing repeats. */
   readonly once?: true | undefined;
   /** Part of every page's hash: hashes are comparable only within one scope. Without it no hash is made. */
-  readonly hashScope?: string | undefined;
+  readonly rulesDigest?: string | undefined;
   /** The pages as last landed, by number: one that shows the same bytes again is not parsed. */
   readonly knownPages?: ReadonlyMap<number, KnownPage> | undefined;
 }
@@ -143,8 +143,8 @@ function createPageRequests(
   const { path, header } = kind.list;
   const oneByOne = createSerialQueue(); // Each in a turn of the event loop of its own.
   return (page, signal) => {
-    const known = options.hashScope === undefined ? undefined : options.knownPages?.get(page);
-    const hint = { hashScope: options.hashScope, known };
+    const known = options.rulesDigest === undefined ? undefined : options.knownPages?.get(page);
+    const hint = { rulesDigest: options.rulesDigest, known };
     const readUnparsed = unchangedPageReader(hint);
     const readAll = pageReader(hint);
     const readParsed = (answer: ReceivedAnswer): ListPage => withoutExcludedFields(kind, readAll(answer));

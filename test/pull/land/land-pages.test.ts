@@ -42,7 +42,7 @@ async function sweepOf(session: Session, owner = 'us'): Promise<KindReading> {
     binding: claim,
     began: lease.tick,
     fields: new Map(),
-    hashScope: 'digestScope',
+    rulesDigest: 'digestScope',
     companies: await readCompanies(session, kind, false),
     ticks: createTicks(lease.tick, fakeClock()),
     ignoredFields: new Set(),

@@ -24,7 +24,7 @@ function knownAs(records: string, keys: readonly string[] = []): KnownPage {
 
 /** The page that a body shows, as it is known from then on. */
 function landed(body: string | Uint8Array): KnownPage | null {
-  const { pageHash, keys } = pageReader({ hashScope: SALT })(received(body));
+  const { pageHash, keys } = pageReader({ rulesDigest: SALT })(received(body));
   return pageHash && { ...pageHash, keys };
 }
 
@@ -32,8 +32,8 @@ function landed(body: string | Uint8Array): KnownPage | null {
 const reader = (expected: KnownPageHint) => (answer: ReceivedAnswer) =>
   unchangedPageReader(expected)(answer) ?? pageReader(expected)(answer);
 
-const again = (body: string | Uint8Array, known: KnownPage | null, hashScope = SALT): ListPage =>
-  reader({ hashScope, ...(known && { known }) })(received(body));
+const again = (body: string | Uint8Array, known: KnownPage | null, rulesDigest = SALT): ListPage =>
+  reader({ rulesDigest, ...(known && { known }) })(received(body));
 
 /** A page with its keys as an array. */
 const plain = (page: ListPage) => ({ ...page, keys: [...page.keys] });
@@ -73,7 +73,9 @@ describe('any list', () => {
         fc.pre(isPlain(parsed));
         const page = again(body, landed(body));
         expect(page.isUnchanged).toBe(true);
-        expect(pageReader({ hashScope: SALT })(received(body)).pageHash).toMatchObject({ ...page.pageHash });
+        expect(pageReader({ rulesDigest: SALT })(received(body)).pageHash).toMatchObject({
+          ...page.pageHash,
+        });
         expect(resultOf(() => page)).toEqual(parsed);
       }),
       { numRuns: RUNS },
@@ -85,7 +87,7 @@ describe('any list', () => {
       fc.property(lists, (list) => {
         const body = textOf(list);
         fc.pre(typeof resultOf(() => pageReader({})(received(body))) !== 'string');
-        const page = pageReader({ hashScope: SALT, known: knownAs('[]') })(received(body));
+        const page = pageReader({ rulesDigest: SALT, known: knownAs('[]') })(received(body));
         const texts = page.texts ?? [];
         expect(texts.map(parseJson)).toEqual(page.pageHash === null ? [] : page.read());
         expect(`[${texts.join(',')}]`).toBe(
@@ -176,7 +178,7 @@ describe('a page with the records of the known one', () => {
 
   test('is refused where it is compressed, or has another status', () => {
     const answer = received(RECORDS);
-    const read = reader({ hashScope: SALT, known: KNOWN });
+    const read = reader({ rulesDigest: SALT, known: KNOWN });
     const fault = (reason: string) => expect.objectContaining({ reason }) as Error;
     expect(() => read({ ...answer, headers: { 'content-encoding': 'gzip' } })).toThrow(fault('not_json'));
     expect(() => read({ ...answer, status: 500 })).toThrow(fault('unavailable'));
@@ -222,7 +224,7 @@ describe('a page that is not the known one', () => {
     `{"d\\u0061ta":${RECORDS}}`,
     `{"data":${RECORDS},"d\\u0061ta":[]}`,
   ])('has no digest where its records cannot be told for certain: %s', (body) => {
-    expect(pageReader({ hashScope: SALT })(received(body)).pageHash).toBeNull();
+    expect(pageReader({ rulesDigest: SALT })(received(body)).pageHash).toBeNull();
   });
 });
 
