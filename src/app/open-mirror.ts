@@ -27,7 +27,7 @@ import { removeExcluded } from '../store/schema/remove-excluded.ts';
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
 export const openMirror = (
   config: Config,
-  { beforeWriting, readsInThread, keepsSettings = false }: WritingOptions = {},
+  { beforeWriting, readsInThread, ...upgrade }: WritingOptions = {},
 ) =>
   openChecked(
     config,
@@ -35,7 +35,7 @@ export const openMirror = (
     async (session) => {
       await beforeWriting?.(session);
       const mayMigrate = refuseBesideOlder(session.location);
-      await upgradeMirror(session, config, { mayMigrate, keepsSettings });
+      await upgradeMirror(session, config, { mayMigrate, ...upgrade });
       await proveWrites(session, allKinds(config));
     },
     readsInThread,
@@ -47,6 +47,8 @@ interface WritingOptions {
   readonly readsInThread?: boolean;
   /** Whether an existing mirror takes over the settings that answers depend on. */
   readonly keepsSettings?: boolean;
+  /** Whether what `privacy.exclude` newly names is removed, as by whoever takes over the settings; else it is refused. */
+  readonly removesExcluded?: boolean;
 }
 
 /** @param prepare Checks the mirror, and brings it to the shape of this release. @throws What it throws. */
@@ -89,9 +91,8 @@ export async function migrateMirror(config: Config, onProgress?: OnRefilled) {
   return { database: session.location, ...(await upgradeMirror(session, config, upgrade)) };
 }
 
-interface Upgrade {
+interface Upgrade extends Pick<WritingOptions, 'keepsSettings' | 'removesExcluded'> {
   readonly mayMigrate: MayMigrate;
-  readonly keepsSettings?: boolean;
   readonly onProgress?: OnRefilled | undefined;
 }
 
@@ -106,13 +107,13 @@ type MayMigrate = (tx: Transaction, found: SchemaState) => Promise<void> | void;
 async function upgradeMirror(
   session: Session,
   config: Config,
-  { mayMigrate, keepsSettings = false, onProgress }: Upgrade,
+  { mayMigrate, keepsSettings = false, removesExcluded = keepsSettings, onProgress }: Upgrade,
 ) {
   const kinds = allKinds(config);
   await refuseUnknownFields(config, (names) => readNamesSoFar(session, names));
   const keptOut = await readExclusions(session);
   const isKept = keepsSettings || keptOut === null;
-  refuseOtherExclusions(config, keptOut, isKept);
+  refuseOtherExclusions(config, keptOut, removesExcluded);
   const { reports, calendar } = config;
   const facts = {
     'settings.kinds': declaredText(config),

@@ -38,7 +38,7 @@ export async function pullOnce(config: Config, { kinds, acceptNewSource, ...comm
   const wanted = requireListedKinds(config, kinds);
   const startedAt = systemClock.now();
   await using source = openConfiguredSource(config, { clock: systemClock, logger: command.logger });
-  await using session = await openMirror(config);
+  await using session = await openMirror(config, { removesExcluded: true });
   const parts = { session, source, clock: systemClock, owner: THIS_PROCESS, ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
   const ping = createPing(config.monitor.pingUrl, parts);

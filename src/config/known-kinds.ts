@@ -61,7 +61,7 @@ export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
 
 /**
  * Refuses settings with other exclusions than the mirror's. With fewer, they may be incomplete: to end an exclusion, list its kind
- * under `privacy.exclude` without the field. With more, the mirror may hold what they exclude, which only `serve` and `migrate` remove.
+ * under `privacy.exclude` without the field. With more, the mirror may hold what they exclude, which only `serve`, `migrate` and `pull` remove.
  *
  * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
  * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_added`
