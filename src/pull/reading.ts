@@ -39,6 +39,8 @@ export interface Sweep extends KindReading<ListedKind> {
   readonly hasHoles: boolean;
   /** Live rows before the sweep. */
   readonly knownRows: number;
+  /** The most rows in one response that had the whole list, whichever page was requested. */
+  readonly maxWholeRows: number;
 }
 
 /** A kind's counter while its lease is held: every request takes a tick when it is sent and one when it is answered. */

@@ -34,6 +34,8 @@ interface ShownList {
   lastPage: number;
   /** A short page was followed by pages with rows. */
   hasHoles: boolean;
+  /** The most rows of a whole list that came again as a later page. */
+  wholeRows: number;
   /** A record of the page that was landed last; null if no page had any. */
   latestId: string | null;
 }
@@ -49,7 +51,7 @@ export function createTally() {
   const pages = new Map<number, number>(); // The rows of each, as read last.
   const changes = { created: 0, updated: 0, restored: 0 };
   const shape = { envelope: null, pageSize: null };
-  const list: ShownList = { shape, lastPage: 0, hasHoles: false, latestId: null };
+  const list: ShownList = { shape, lastPage: 0, hasHoles: false, wholeRows: 0, latestId: null };
 
   const addRecords = (ids: readonly string[], landed: LandedRecords): void => {
     changes.created += landed.created.length;
@@ -70,6 +72,7 @@ export function createTally() {
       if (rows > 0) list.lastPage = Math.max(list.lastPage, page);
       list.latestId = ids.at(0) ?? list.latestId;
       list.hasHoles ||= walk.hasHoles;
+      list.wholeRows = Math.max(list.wholeRows, walk.wholeListRows ?? 0);
       holders.add(response.holder);
       addRecords(ids, landing);
       for (const field of landing.fields) fields.add(field);

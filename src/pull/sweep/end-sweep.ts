@@ -13,6 +13,7 @@ import {
   type ListIssue,
 } from '../../store/records/issue-store.ts';
 import { findDuplicates } from '../../store/records/duplicates.ts';
+import { writeMeta } from '../../store/kinds/meta.ts';
 import { noteCreatesShown } from '../../store/outbox/prompt-kinds.ts';
 import { CERTIFIED_SWEEP, saveHolder } from '../token-holders.ts';
 import { releaseKind } from '../../store/kinds/kind-lease.ts';
@@ -58,7 +59,7 @@ export async function endSweep(
   },
 ): Promise<void> {
   const { session, clock, owner } = parts;
-  const { kind, lease, began, runId } = sweep;
+  const { kind, lease, began, runId, maxWholeRows } = sweep;
   const { tally, ending, concluded, report, startedAt } = result;
   const isComplete = ending.state === 'complete';
   if (isComplete) await addDiscoveredColumns(parts, kind);
@@ -84,6 +85,8 @@ export async function endSweep(
       await saveIssuesOf(tx, kind.name, { code: 'on_two_pages', found: doubled, now });
       await saveIssuesOf(tx, kind.name, { code: 'twins', found: await findDuplicates(tx, kind), now });
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
+      const { wholeRows } = tally.list;
+      if (wholeRows > maxWholeRows) await writeMeta(tx, `whole.${kind.name}`, String(wholeRows));
       await endAllowedAgain(tx, kind);
       const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;
       await noteCreatesShown(tx, kind.name, { startedAt, isShown });

@@ -103,9 +103,9 @@ async function landWholeList(
   tally: Tally,
   reopenFrom?: ListResponse['walk'],
 ): Promise<ListResponse['walk'] | null> {
-  const { kind, binding, knownRows, rulesDigest, pages, ticks, lease, hasHoles } = sweep;
+  const { kind, binding, knownRows, maxWholeRows, rulesDigest, pages, ticks, lease, hasHoles } = sweep;
   const thorough = lease.completeSweeps === 0 || binding.isNew || hasHoles;
-  const known = { knownRows, hasHoles, rulesDigest, knownPages: pages };
+  const known = { knownRows, maxWholeRows, hasHoles, rulesDigest, knownPages: pages };
   const read = (signal: AbortSignal) => {
     const list = parts.source.sweep(kind, { ...known, thorough, reopenFrom, tick: ticks.next, signal });
     return holdUntilRecognized(parts, list, sweep);

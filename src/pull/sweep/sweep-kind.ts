@@ -3,6 +3,7 @@ import type { ListedKind } from '../../catalog/kind.ts';
 import { withReading, type ReadingRequest } from './open-reading.ts';
 import type { KindReading, Sweep } from '../reading.ts';
 import { hasDrift } from '../../store/kinds/drift-store.ts';
+import { readMeta } from '../../store/kinds/meta.ts';
 import { countLiveRows } from '../../store/kinds/status-store.ts';
 import { endSweep } from './end-sweep.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
@@ -50,14 +51,16 @@ export type SweepRequest = ReadingRequest<ListedKind> & { readonly runId: number
 /** Adds what only the reading of a whole list needs to know. */
 async function toSweep(
   { session }: PullParts,
-  { kind: { name }, runId, rules }: SweepRequest,
+  { kind: { name }, runId, rules, binding }: SweepRequest,
   reading: KindReading<ListedKind>,
 ): Promise<Sweep> {
-  const [knownRows, hasHoles] = await Promise.all([
+  const [knownRows, hasHoles, whole] = await Promise.all([
     countLiveRows(session, name),
     hasDrift(session, { kind: name, code: 'holes', field: null }),
+    binding.isNew ? null : readMeta(session, `whole.${name}`),
   ]);
-  return { ...reading, knownRows, hasHoles, runId, rules, began: reading.lease.tick };
+  const known = { knownRows, hasHoles, maxWholeRows: Number(whole ?? 0) };
+  return { ...reading, ...known, runId, rules, began: reading.lease.tick };
 }
 
 /** Compares the mirror with a list that was read to its end, and concludes absences. `rowless`: records of the list without a live row. */

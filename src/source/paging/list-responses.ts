@@ -43,6 +43,8 @@ export interface SweepOptions extends LoadOptions {
   readonly hasHoles?: boolean;
   /** Rows that the list had when it was last read, which show where its end may be. */
   readonly knownRows?: number;
+  /** The longest page 1 that was repeated as page 2; page 2 is skipped until the list is longer. */
+  readonly maxWholeRows?: number;
   /** The walk after the last response of a sweep: its end is read again, alone, then the pages before it; never thorough. */
   readonly reopenFrom?: PageWalk | undefined;
 }
@@ -58,9 +60,9 @@ export async function* readSweep(
   options: SweepOptions,
 ): AsyncGenerator<ListResponse> {
   const loader = createPageLoader(requester, kind, options);
-  const { thorough, hasHoles: sizesVary = false, knownRows = 0 } = options;
+  const { thorough, hasHoles: sizesVary = false, knownRows = 0, maxWholeRows = 0 } = options;
   const where = `GET ${kind.list.path}`;
-  const start = startWalk({ where, thorough, knownRows, sizesVary });
+  const start = startWalk({ where, thorough, knownRows, maxWholeRows, sizesVary });
   const walk = options.reopenFrom ? reopenWalk(options.reopenFrom) : start;
   const stopped = yield* walkPages(loader, walk);
   if (stopped === null) return;

@@ -34,11 +34,24 @@ export function openEndedWalk(walk: PageWalk, shown: PageTaken): PageWalk {
 
 function afterFirst(walk: PageWalk, shown: PageTaken): PageWalk {
   const { rows, hasNext } = shown;
-  if (rows === 0 && hasNext !== true) return walkEnds({ ...walk, end: { rows } });
+  if (isWhole(walk, shown)) return walkEnds({ ...walk, end: { rows } });
   if (walk.thorough) return walkOn(walk, 2);
   if (hasNext === false) return walkEnds(walk);
   const last = pagesFor(walk.knownRows, walk.rowsPerPage);
   return { ...walk, step: { phase: 'open', ask: only(Math.max(2, last)), detours: 0 } };
+}
+
+/** More rows than a service puts on a page. */
+const MAX_ROWS_PER_PAGE = 1_000;
+
+/** Whether page 1 is all: it is empty, or the list has answered whole before, and has not outgrown that. */
+function isWhole(walk: PageWalk, taken: PageTaken): boolean {
+  const { rows, hasNext } = taken;
+  if (hasNext === true) return false;
+  if (rows === 0) return true;
+  return (
+    !walk.thorough && (rows < walk.maxWholeRows || (rows === walk.maxWholeRows && rows > MAX_ROWS_PER_PAGE))
+  );
 }
 
 /** A list that has become shorter: its end is searched for a page back, or else from the beginning. */

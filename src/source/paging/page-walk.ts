@@ -18,16 +18,19 @@ import {
 import { walkEnds, only, type PageWalk } from './walk-steps.ts';
 
 /** The options of a walk; by default the list was never read. */
-type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> & Partial<Pick<PageWalk, 'knownRows' | 'sizesVary'>>;
+type WalkOptions = Pick<PageWalk, 'where' | 'thorough'> &
+  Partial<Pick<PageWalk, 'knownRows' | 'maxWholeRows' | 'sizesVary'>>;
 
 /** Starts a walk through the pages of a list at page 1. */
 export function startWalk(options: WalkOptions): PageWalk {
   return {
     knownRows: 0,
+    maxWholeRows: 0,
     sizesVary: false,
     ...options,
     step: { phase: 'first', ask: only(1) },
     end: null,
+    wholeListRows: null,
     shown: 0,
     possiblyRepeated: null,
     isCounted: false,
@@ -109,6 +112,10 @@ function readShown(known: PageWalk, response: PageResponse): PageTaken {
 const pageOfDoubt = (repeated: RepeatedPage | null): number | null =>
   repeated?.canBeOther === true ? repeated.page : null;
 
+/** Rows of page 1, where it certainly came instead of a later page; else null. */
+const rowsOfWhole = (walk: PageWalk, taken: PageTaken): number | null =>
+  !walk.isCounted && taken.page === 1 && taken.repeated?.isSure === true ? taken.rows : null;
+
 function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken): PageWalk {
   const { isCounted, rowsPerPage, top } = walk;
   const { keys, meta } = response;
@@ -117,6 +124,7 @@ function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken
   return {
     ...walk,
     end: provenEnd(shown, rowsPerPage),
+    wholeListRows: rowsOfWhole(walk, shown),
     shown: page,
     possiblyRepeated: pageOfDoubt(repeated),
     answers: walk.answers + 1,

@@ -25,6 +25,10 @@ export interface PageWalk extends WalkFacts {
   readonly end: ListEnd | null;
   /** Reads on until an empty page, whatever else shows the end. */
   readonly thorough: boolean;
+  /** The longest page 1 that was repeated as page 2 in an earlier sweep. */
+  readonly maxWholeRows: number;
+  /** Rows of page 1, where the latest response showed it instead of a later page; else null. */
+  readonly wholeListRows: number | null;
 }
 
 export const MOST_DETOURS = 4;

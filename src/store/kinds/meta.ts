@@ -40,6 +40,7 @@ type MetaKey =
   | `holders.${string}` // Whose tokens have read a kind's list to its end, by digests.
   | `held.${string}` // By which rule records of a kind were held together last.
   | `shown.${string}` // Which held records of a kind a person was shown last.
+  | `whole.${string}` // The longest page 1 of a kind that was repeated as page 2.
   | 'digest' // The day of the last one, and the event before it.
   | `alerts.${string}` // The position of a rule in the events, and the time of its last notification.
   | `date.${string}` // Since when, by a machine's own clock, its date has held.

@@ -21,6 +21,7 @@ interface Options {
   readonly thorough?: boolean;
   readonly sizesVary?: boolean;
   readonly knownRows?: number;
+  readonly maxWholeRows?: number;
 }
 
 function carryOut(service: Service, options: Options = {}): Reading {
@@ -241,9 +242,16 @@ describe('the order of a sweep', () => {
     expect(reasonOf(() => carryOut(whole))).toBe('page_ignored');
   });
 
-  test('a list that ignores the page ends where page 1 comes again', () => {
-    const { asked, ends } = carryOut(unpaged(ids(33)), { knownRows: 33 });
-    expect({ asked, ends }).toEqual({ asked: [1, 2], ends: [{ page: 2, end: { rows: 33 } }] });
+  test('a list that ignores the page is asked again only when it is longer than ever, or may be one full page', () => {
+    const asked = (rows: number, maxWholeRows: number) =>
+      carryOut(unpaged(ids(rows)), { maxWholeRows, knownRows: rows }).asked;
+    expect(asked(33, 0)).toEqual([1, 2]);
+    expect(asked(33, 34)).toEqual([1]);
+    expect(asked(35, 34)).toEqual([1, 2]);
+    expect(asked(34, 34)).toEqual([1, 2]); // Else row 35 of pages of 34 would stay unseen.
+    expect(asked(1_001, 1_001)).toEqual([1]);
+    expect(carryOut(unpaged(ids(33))).walk.wholeListRows).toBe(33);
+    expect(carryOut(bare(33)).walk.wholeListRows).toBeNull();
   });
 
   test('a list that shrank is followed to the page that it names', () => {
@@ -272,6 +280,7 @@ describe('a page that has the rows of an earlier one', () => {
     expect(carryOut(named(unpaged(ids(9))))).toMatchObject({
       asked: [1, 2, 3],
       ends: [{ page: 3, end: { rows: 9 } }],
+      walk: { wholeListRows: 9 },
     });
   });
 
