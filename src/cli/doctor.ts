@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { admit } from '../app/open-mirror.ts';
+import { admit, withKeptSettings } from '../app/open-mirror.ts';
 import { openConfiguredSource } from '../app/open-source.ts';
 import { schedulesOf } from '../app/schedules.ts';
 import { checkAll } from '../checks/doctor.ts';
+import { passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { discoverKinds, discoveryLines, type DiscoveredKind } from '../checks/discover.ts';
 import * as features from '../features.ts';
 import { listConfigFiles } from '../config/environment.ts';
@@ -17,7 +18,11 @@ export function doctorCommand(context: CommandContext): Command {
     .argument('[URL]', 'check this service instead of the one in the settings')
     .option('--discover', 'also look for lists that the service does not document')
     .action(async (url: string | undefined, options: CommonOptions & { discover?: true }) => {
-      const config = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
+      const differing: CheckResult[] = [];
+      const own = context.settings(options, url === undefined ? {} : { source: { baseUrl: url } });
+      const config = await withKeptSettings(own, (hint) => {
+        differing.push({ ...passedCheck('settings', 'some differ from those that the mirror keeps'), hint });
+      });
       const logger = await context.logger(config);
       const open = {
         mirror: () => openSession(config.database.url), // As it is: nothing is migrated.
@@ -26,7 +31,8 @@ export function doctorCommand(context: CommandContext): Command {
       };
       const more = await features.loadAll(features.CHECKS);
       const outlook = { schedules: schedulesOf(config), now: systemClock.now(), more };
-      const checks = await checkAll(config, listConfigFiles(context.io.env, options.config), open, outlook);
+      const files = listConfigFiles(context.io.env, options.config);
+      const checks = [...differing, ...(await checkAll(config, files, open, outlook))];
       const ok = checks.every((check) => check.ok !== false);
       const discovered = options.discover && isServiceSet(config) ? await discover(open.source) : undefined;
       const lines = checks.flatMap((check) => {

@@ -60,11 +60,11 @@ export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
   [...exclusions].flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
 
 /**
- * Refuses settings with other exclusions than the mirror's. With fewer, they may be incomplete: to end an exclusion, list its kind
- * under `privacy.exclude` without the field. With more, the mirror may hold what they exclude, which only `serve`, `migrate` and `pull` remove.
+ * Refuses settings with other exclusions than the mirror's. Without a kind, they may be incomplete: to end an exclusion, list its kind
+ * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over, and remove what they exclude.
  *
  * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
- * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_added`
+ * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_differ`
  */
 export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null, mayRemove = false): void {
   const { exclude } = config.privacy;
@@ -83,11 +83,12 @@ export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null
     });
   }
   const wanted = excludedPaths(Object.entries(exclude).filter(([kind]) => kinds.has(kind)));
-  const added = wanted.filter((path) => !excludedPaths(kept).includes(path));
-  if (mayRemove || keptOut === null || added.length === 0) return;
-  throw new UsageError(`These settings exclude fields that the mirror does not: ${added.join(', ')}.`, {
-    code: 'settings.exclusions_added',
-    hint: 'Stop bms-sync serve if it is running, then remove what the mirror holds of them: bms-sync migrate',
+  const known = excludedPaths(kept);
+  const differing = [...wanted, ...known].filter((path) => wanted.includes(path) !== known.includes(path));
+  if (mayRemove || keptOut === null || differing.length === 0) return;
+  throw new UsageError(`These settings and the mirror exclude other fields: ${differing.join(', ')}.`, {
+    code: 'settings.exclusions_differ',
+    hint: 'Stop bms-sync serve if it is running, then take over these settings: bms-sync migrate. It removes what they exclude.',
   });
 }
 

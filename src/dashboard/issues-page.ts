@@ -32,7 +32,9 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     const total = counted.reduce((sum, { count }) => sum + count, 0);
     const { rows, ...rest } = listPage(read, (issue) => issue.id, total);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
-    const about = t('Values that do not match the type of their field; the original text is kept.');
+    const about = t(
+      'What does not fit: values of another type, whose text is kept, ids on two pages, records that may be the same.',
+    );
     const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, reader)}
     ${pageLinks(reader, PATH, query, rest)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}

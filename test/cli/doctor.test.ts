@@ -72,6 +72,18 @@ test('doctor refuses another base URL, as a pull does', async () => {
   ]);
 });
 
+test('doctor checks the kinds that the mirror keeps, as every command, and names settings that differ', async () => {
+  await using sandbox = await startSandbox({ size: 10 });
+  const env = settingsFor(sandbox, freshMirror());
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  const withShop = { ...env, BMS__INCLUDE_KINDS: '["shop"]' };
+  const { code, stdout } = await run(['doctor'], withShop);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/!   {2}settings: some differ[^]*includeKinds/)]);
+  expect(stdout).not.toContain('no such table');
+  expect(await run(['migrate'], withShop)).toMatchObject({ code: 0 });
+  expect((await run(['doctor'], env)).stdout).toMatch(/no schedule pulls .*sales|kinds\.sales/);
+});
+
 test('doctor calls no tenant right while the service does not answer or refuses the token', async () => {
   const path = freshMirror();
   const sandbox = await startSandbox({ size: 10 });
