@@ -61,7 +61,7 @@ export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
 
 /**
  * Refuses settings with other exclusions than the mirror's. Without a kind, they may be incomplete: to end an exclusion, list its kind
- * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over, and remove what they exclude.
+ * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over.
  *
  * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
  * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_differ`

@@ -49,20 +49,21 @@ describe.each(DATABASES)('an exclusion that %s knows', (database) => {
   });
 });
 
-describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
-  /** A mirror with the addresses of its clients, and settings that exclude them. */
-  async function excludedLater() {
-    const service = await sandbox({ size: 12 });
-    const { url, session } = await mirrorIn(database);
-    const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
-    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
-    const addresses = async (): Promise<number> =>
-      Number((await session.query(sql`select count(email) as n from clients`))[0]?.['n']);
-    return { env, excluding: { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' }, addresses };
-  }
+/** A mirror with the addresses of its clients, and settings that exclude them. */
+async function excludedLater(database: (typeof DATABASES)[number]) {
+  const service = await sandbox({ size: 12 });
+  const { url, session } = await mirrorIn(database);
+  const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
+  expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
+  const addresses = async (): Promise<number> =>
+    Number((await session.query(sql`select count(email) as n from clients`))[0]?.['n']);
+  const excluding = { ...env, BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
+  return { service, session, env, excluding, addresses };
+}
 
+describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
   test('is removed by no command that only reads or writes a row: each names the one that removes it', async () => {
-    const { env, excluding, addresses } = await excludedLater();
+    const { env, excluding, addresses } = await excludedLater(database);
     const commands = [
       ...['status', 'changes', 'outbox', 'deletions', 'runs', 'webhooks', 'report', 'kinds'].map((name) => [
         name,
@@ -96,14 +97,14 @@ describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
   });
 
   test('is removed by a pull, which lands none of it', async () => {
-    const { excluding, addresses } = await excludedLater();
+    const { excluding, addresses } = await excludedLater(database);
     expect(await run(['pull', 'clients'], excluding)).toMatchObject({ code: 0 });
     expect(await addresses()).toBe(0);
     expect(await run(['status'], excluding)).toMatchObject({ code: 0 });
   });
 
   test('is removed by migrate, and status keeps the kind, the fields and the number of rows', async () => {
-    const { excluding, addresses } = await excludedLater();
+    const { excluding, addresses } = await excludedLater(database);
     expect((await run(['migrate'], excluding)).stdout).toContain('were removed from it');
     expect(await addresses()).toBe(0);
     const { stdout } = await run(['status'], excluding);
@@ -206,22 +207,16 @@ describe('an exclusion that a mirror knows', () => {
 });
 
 describe.each(DATABASES)('an exclusion of %s that came while another process runs', (database) => {
-  const EXCLUDE = { BMS__PRIVACY__EXCLUDE: '{"clients":["email"]}' };
-
   test('stops the landings of that process, which does not know of it', async () => {
-    const service = await sandbox({ size: 12 });
-    const { url, session } = await mirrorIn(database);
-    const env = { BMS_BASE_URL: service.url, BMS_TOKEN: service.token, DATABASE_URL: url };
-    expect(await run(['pull', 'clients'], env)).toMatchObject({ code: 0 });
-    const emails = async (): Promise<unknown> =>
-      Number((await session.query(sql`select count(email) as n from clients`))[0]?.['n']);
-    expect(await emails()).toBe(12);
-    expect(await run(['migrate'], { ...env, ...EXCLUDE })).toMatchObject({ code: 0 });
-    expect(await emails()).toBe(0);
+    const { service, session, excluding, addresses } = await excludedLater(database);
+    expect(await addresses()).toBe(12);
+    expect(await run(['migrate'], excluding)).toMatchObject({ code: 0 });
+    expect(await addresses()).toBe(0);
+
     const [client] = await session.query(sql`select min(id) as id from clients`);
     service.world.update('clients', Number(client?.['id']), { name: 'Another' });
     const older = pullOne(service, session, { kind: 'clients' }); // With a kind that has the field.
     expect(await older).toMatchObject({ state: 'aborted', reason: 'excluded_since' });
-    expect(await emails()).toBe(0);
+    expect(await addresses()).toBe(0);
   });
 });
