@@ -1,7 +1,7 @@
 import type { RouteContext, Server } from './http/server.ts';
 import type { CheckResult } from './lib/check-result.ts';
 import type { Config } from './config/settings.ts';
-import type { AddPage, FilePanel, KindLinks } from './dashboard/parts/page.ts';
+import type { AddPage, FilePanel, FileLinks } from './dashboard/parts/page.ts';
 import type { StartWork } from './app/scheduled-pulls.ts';
 import type { NeedReader } from './needs/read-needs.ts';
 import type { CreateCommand } from './cli/parts/command.ts';
@@ -55,8 +55,8 @@ export const PAGE_ROUTES: readonly Lazy<AddPage>[] = [
   async () => (await import('./features/plans/pages/plan-page.ts')).addPlanPage,
 ];
 
-/** Links on the page of a kind. */
-export const KIND_LINKS: readonly Lazy<KindLinks>[] = [
+/** Links to files of what a page shows. */
+export const FILE_LINKS: readonly Lazy<FileLinks>[] = [
   async () => (await import('./features/export/pages/export-links.ts')).exportLinks,
 ];
 

@@ -84,14 +84,14 @@ export async function createServer(process: ServingProcess, settings: ServerSett
   operationRoutes(app, context, operations);
   openapiRoute(app);
   metricsRoute(app, context, registry);
-  const kindLinks = await features.loadAll(features.KIND_LINKS);
+  const fileLinks = await features.loadAll(features.FILE_LINKS);
   const pages = await features.loadAll(features.PAGE_ROUTES);
   await app.register(async (dashboard: Server) => {
     await dashboard.register(formbody); // Forms are for the pages only.
     await dashboard.register(multipart, { limits: UPLOAD_LIMITS });
     languageRoute(dashboard);
     signInRoutes(dashboard, context);
-    dashboardRoutes(dashboard, context, { operations, pages, kindLinks });
+    dashboardRoutes(dashboard, context, { operations, pages, fileLinks });
   });
   return app;
 }

@@ -1,15 +1,11 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
-import { countChanges, readLatestChanges } from '../events/read-changes.ts';
+import { countChanges, rangeOfDays, readLatestChanges } from '../events/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
-import type { Queryable } from '../db/session/session.ts';
-import { formatInstant } from '../lib/time/clock.ts';
-import { asOfInstant } from '../lib/time/as-of-instant.ts';
-import { firstSeqSince } from '../store/records/change-store.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
@@ -24,9 +20,9 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async ({ query, reader }) => {
     const { t } = reader;
-    const { kind, record } = query;
+    const { kind, record, from, to } = query;
     checkKind(kinds, kind);
-    const days = await eventsOfDays(session, query, reader);
+    const days = await rangeOfDays(session, query, reader.now(), reader.timezone);
     const wanted = { ...days, kind, recordId: record };
     const before = Math.min(days.before, query.before ?? days.before);
     const read = await readLatestChanges(session, { ...wanted, before, limit: PAGE_ROWS + 1 });
@@ -46,7 +42,11 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     );
     const list = html`${rows.length === 0 ? emptyNote(t('None.')) : byDay}
     ${pageLinks(reader, '/changes', query, rest)}`;
-    const content = html`${pageTitle(t('Changes'), about)} ${dayLinks(reader, { kind, record })}
+    const files = dashboard.fileLinks.map(
+      (links) => html` · ${links(reader, 'bi_changes', { kind, record, from, to })}`,
+    );
+    const content = html`${pageTitle(t('Changes'), html`${about}${files}`)}
+    ${dayLinks(reader, { kind, record })}
     ${filterForm(reader, '/changes', [
       {
         name: 'kind',
@@ -55,29 +55,13 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
         choices: names,
         labelOf: (name) => kindLabel(reader, name),
       },
-      { name: 'record', label: t('record (with its kind)'), value: record },
-      { name: 'from', label: t('first day'), value: query.from, isDay: true },
-      { name: 'to', label: t('last day'), value: query.to, isDay: true },
+      { name: 'record', label: t('record'), value: record },
+      { name: 'from', label: t('first day'), value: from, isDay: true },
+      { name: 'to', label: t('last day'), value: to, isDay: true },
     ])}
     ${listPanel('changes', t('Change events'), query.before === undefined, list)}`;
     return { title: t('Changes'), content };
   });
-}
-
-/** The events of some days, the first and the last included: those after one `seq` and before another. */
-async function eventsOfDays(db: Queryable, { from, to }: DayFilters, { now, timezone }: Reader) {
-  const firstSince = (at: Date): Promise<number> => firstSeqSince(db, formatInstant(at));
-  const begin = from === undefined ? null : asOfInstant(from, now(), timezone).begin;
-  const end = to === undefined ? null : asOfInstant(to, now(), timezone).at;
-  return {
-    after: begin === null ? 0 : (await firstSince(begin)) - 1,
-    before: end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1)),
-  };
-}
-
-interface DayFilters {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
 }
 
 function dayLinks({ t, dayBefore }: Reader, filters: Query): Html {

@@ -45,7 +45,7 @@ const PAGES: readonly AddPage[] = [
 export function dashboardRoutes(
   app: Server,
   context: RouteContext,
-  { pages, ...shown }: Pick<Dashboard, 'operations' | 'kindLinks'> & { readonly pages: readonly AddPage[] },
+  { pages, ...shown }: Pick<Dashboard, 'operations' | 'fileLinks'> & { readonly pages: readonly AddPage[] },
 ): void {
   const { clock, timezone } = context;
   const shapes = context.kinds.flatMap((kind) => [

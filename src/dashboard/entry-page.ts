@@ -11,7 +11,7 @@ import {
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { operationLine } from './outbox-page.ts';
-import { parseObjectText, recordName } from '../store/records/record-name.ts';
+import { parseObjectText, readNames, recordName, type NameOf } from '../store/records/record-name.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, focusable, html, type Html } from '../http/html.ts';
@@ -29,16 +29,18 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const history = await readHistory(dashboard, params.id);
     const { entry, attempts, candidates } = history;
     const { id, state } = entry;
+    const others = candidatesOf(entry).map((recordId) => ({ kind: entry.kind, recordId }));
+    const nameOf = await readNames(dashboard.session, dashboard.kinds, [entry, ...others]);
     const standing = html`<div class="body">
       <p>${explain(entry, reader).meaning}</p>
       ${conflictTable(entry, reader)} ${entryDecisions(reader, history, user?.role)}
-      ${factsOf(history, reader)}
+      ${factsOf(history, nameOf, reader)}
     </div>`;
     const beside = candidates.length === 0 ? null : t('next to the records that it may have created');
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? emptyNote(t('Nothing was sent.')) : itemList(items);
     const title = t('Entry {id}', { id });
-    const content = html`${pageTitle(title, html`${operationLine(entry, reader)} ${badge(reader, state)}`)}
+    const content = html`${pageTitle(title, html`${operationLine(entry, nameOf, reader)} ${badge(reader, state)}`)}
       <div id="entry" data-live>
         ${panel({ id: 'state', title: t('State') }, standing)}
         ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
@@ -48,16 +50,18 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function factsOf(history: EntryHistory, reader: Reader): Html {
+function factsOf(history: EntryHistory, nameOf: NameOf, reader: Reader): Html {
   const { t, exactTime } = reader;
   const { entry, isMaker } = history;
   const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
-  const candidates = candidatesOf(entry).map((id) => html`${recordLink(reader, kind, id)} `);
+  const candidates = candidatesOf(entry).map(
+    (id) => html`${recordLink(reader, kind, id, nameOf(kind, id))} `,
+  );
   return factList([
     [t('Key'), html`<code>${key}</code>`],
     [t('Verdict'), verdict === null ? null : html`<code>${verdict}</code>`],
     [t('Candidates'), candidates.length === 0 ? null : html`${candidates}`],
-    [t('Made'), isMaker ? recordLink(reader, kind, recordId) : null],
+    [t('Made'), isMaker ? recordLink(reader, kind, recordId, nameOf(kind, recordId)) : null],
     [t('Pushed by'), entry.pushedBy],
     [t('Stored'), exactTime(createdAt)],
     [t('Changed'), exactTime(updatedAt)],

@@ -5,14 +5,14 @@ import { isSearchField, normalized, searchedWords } from '../store/tables/search
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
-import { parseObjectText, recordName } from '../store/records/record-name.ts';
+import { parseObjectText, readNames, recordName, type NameOf } from '../store/records/record-name.ts';
 import type { MirroredRecord } from '../store/records/record-store.ts';
 import { recordLink } from './parts/change-list.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
-import { kindHeading } from './parts/values.ts';
+import { kindHeading, valueAsText } from './parts/values.ts';
 
 const SHOWN_OF_A_KIND = 10;
 
@@ -37,7 +37,8 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
       if (records.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all results')}</a>`;
       const note = records.length > SHOWN_OF_A_KIND ? all : null;
-      const table = recordTable(kind.name, records.slice(0, SHOWN_OF_A_KIND), reader, text);
+      const shown = { kind: kind.name, records: records.slice(0, SHOWN_OF_A_KIND), text };
+      const table = await recordTable(dashboard, shown, reader);
       panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
     }
     const none = text === '' ? null : emptyNote(t(NOT_FOUND));
@@ -69,8 +70,11 @@ const PLACES = [
   ['city', 'ville'],
 ];
 
-function placeOf(raw: string): string {
+/** What distinguishes records of one name: that of the client whom they refer to, else phone and city. */
+function placeOf(raw: string, nameOf: NameOf): string {
   const record = parseObjectText(raw);
+  const client = nameOf('clients', clientOf(raw));
+  if (client !== '') return client;
   const texts = PLACES.map((names) =>
     names.map((name) => record[name]).find((value) => typeof value === 'string' && value !== ''),
   );
@@ -94,20 +98,25 @@ function matchOf(reader: Reader, kind: string, raw: string, words: readonly stri
   return '';
 }
 
+const clientOf = (raw: string): string | null => valueAsText(parseObjectText(raw)['client_id']) || null;
+
 /** @param text What was searched for. */
-export function recordTable(
-  kind: string,
-  records: readonly MirroredRecord[],
+export async function recordTable(
+  { session, kinds }: Dashboard,
+  { kind, records, text = '' }: { kind: string; records: readonly MirroredRecord[]; text?: string },
   reader: Reader,
-  text = '',
-): Html {
+): Promise<Html> {
   const { t, exactTime } = reader;
+  const clients = records.map(({ raw }) => ({ kind: 'clients', recordId: clientOf(raw) }));
+  const nameOf = await readNames(session, kinds, clients);
   const words = searchedWords(text);
   const rows = records.map(
     ({ id, raw, changedAt, deletedAt }) =>
       html`<tr class="linked">
         <th scope="row" class="brief">${recordLink(reader, kind, id, recordName(raw))}</th>
-        <td class="small brief" translate="no">${matchOf(reader, kind, raw, words) || placeOf(raw)}</td>
+        <td class="small brief" translate="no">
+          ${matchOf(reader, kind, raw, words) || placeOf(raw, nameOf)}
+        </td>
         <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
         <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
       </tr>`,

@@ -3,6 +3,7 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { countIssues } from '../store/kinds/status-store.ts';
 import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.ts';
+import { readNames, type NameOf } from '../store/records/record-name.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
@@ -31,11 +32,12 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
     );
     const total = counted.reduce((sum, { count }) => sum + count, 0);
     const { rows, ...rest } = listPage(read, (issue) => issue.id, total);
+    const nameOf = await readNames(session, kinds, rows);
     const codes = [...new Set(counts.map((count) => count.code))].sort();
     const about = t(
       'What does not fit: values of another type, whose text is kept, ids on two pages, records that may be the same.',
     );
-    const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, reader)}
+    const open = html`${rows.length === 0 ? emptyNote(t('None.')) : issueTable(rows, nameOf, reader)}
     ${pageLinks(reader, PATH, query, rest)}`;
     const content = html`${pageTitle(t('Issues and drift'), about)}
       ${filterForm(reader, PATH, [
@@ -51,12 +53,12 @@ export function addIssuesPage(app: Server, dashboard: Dashboard): void {
 
 const LONGEST_DETAIL = 240;
 
-function issueTable(issues: readonly ListedIssue[], reader: Reader): Html {
+function issueTable(issues: readonly ListedIssue[], nameOf: NameOf, reader: Reader): Html {
   const { t, term, exactTime } = reader;
   const rows = issues.map(
     ({ kind, recordId, field, code, detail, firstSeenAt }) =>
       html`<tr>
-        <th scope="row">${recordLink(reader, kind, recordId)}</th>
+        <th scope="row">${recordLink(reader, kind, recordId, nameOf(kind, recordId))}</th>
         <td data-title="${t('field')}">${field === null ? '–' : labelledField(reader, kind, field)}</td>
         <td data-title="${t('issue')}" title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="small brief" translate="no">${ellipsize(detail ?? '', LONGEST_DETAIL)}</td>

@@ -61,7 +61,7 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
       <a href="/changes?kind=${kind}">${t('Changes')}</a>
-      ${dashboard.kindLinks.map((links) => html` · ${links(reader, kind)}`)}`;
+      ${dashboard.fileLinks.map((links) => html` · ${links(reader, kind)}`)}`;
     const all = html`<a href="/changes?kind=${kind}"
       >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
     >`;

@@ -7,6 +7,7 @@ import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
+import { readNames, recordName, type NameOf } from '../store/records/record-name.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -26,7 +27,8 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     const total = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
     const { rows: page, ...rest } = listPage(read, (entry) => entry.id, total);
     const rows = await showStanding(dashboard, page);
-    const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, reader)}
+    const nameOf = await readNames(session, dashboard.kinds, rows);
+    const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, nameOf, reader)}
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, rest)}`;
     const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, newest first'))}
       <ul class="tiles" id="counts" data-live>
@@ -38,7 +40,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function entryTable(entries: readonly Entry[], reader: Reader): Html {
+function entryTable(entries: readonly Entry[], nameOf: NameOf, reader: Reader): Html {
   const { t, when } = reader;
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next step')];
   const rows = entries.map((entry) => {
@@ -47,7 +49,7 @@ function entryTable(entries: readonly Entry[], reader: Reader): Html {
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
       <td class="parts">
-        <span class="early">${operationLine(entry, reader)}</span>
+        <span class="early">${operationLine(entry, nameOf, reader)}</span>
         <p class="small quiet brief" translate="no">
           ${ellipsize(payloadText(entry, reader), LONGEST_PAYLOAD)}
         </p>
@@ -72,8 +74,9 @@ const LONGEST_PAYLOAD = 90;
 export const payloadText = (entry: Entry, reader: Reader): string =>
   membersText(jsonOrText(entry.payload), (name) => fieldLabel(reader, entry.kind, name));
 
-export const operationLine = ({ operation, kind, recordId }: Entry, reader: Reader): Part =>
-  reader.t('{operation} {record}', {
-    operation: reader.term(operation),
-    record: recordLink(reader, kind, recordId),
-  });
+export function operationLine(entry: Entry, nameOf: NameOf, reader: Reader): Part {
+  const { operation, kind, recordId, payload } = entry;
+  const name = nameOf(kind, recordId) || (operation === 'create' ? recordName(payload) : '');
+  const record = recordLink(reader, kind, recordId, name);
+  return reader.t('{operation} {record}', { operation: reader.term(operation), record });
+}

@@ -36,7 +36,7 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
       ${searchForm(reader, path, q)}
       <section class="panel" aria-label="${t('Records')}">
         ${isPrepared ? null : preparingNote(reader, [kind.name])}
-        ${shown.length > 0 ? recordTable(kind.name, shown, reader, q) : isPrepared ? emptyNote(t('None.')) : null}
+        ${shown.length > 0 ? await recordTable(dashboard, { kind: kind.name, records: shown, text: q }, reader) : isPrepared ? emptyNote(t('None.')) : null}
         ${listLinks(reader, { words: t('First'), address: first }, { words: t('Next'), address: next })}
       </section>`;
     return { title, part: '/kinds', content, isStill: true };

@@ -1,8 +1,10 @@
-import { latestSeq } from '../store/records/change-store.ts';
+import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
+import { asOfInstant } from '../lib/time/as-of-instant.ts';
+import { formatInstant } from '../lib/time/clock.ts';
 import { entryOf, keysOf } from '../store/outbox/outbox-store.ts';
 import { CHANGES } from '../store/tables/change-tables.ts';
 import { countUpTo, omitColumns, readNumber, select, type RowOf } from '../db/rows/rows.ts';
@@ -64,42 +66,57 @@ export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): 
   return withKeys(db, await select(db, EVENT, sql`where seq in (${sqlList(seqs)})`));
 }
 
-/** Counts the events of a kind, or of one record of it, between two events. */
-export function countChanges(
-  db: Queryable,
-  { after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId }: Omit<LatestQuery, 'limit'>,
-): Promise<number> {
-  const ofRecord = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
-  return countUpTo(db, sql`changes where seq > ${after} and seq < ${before}${kindFilter(kind)}${ofRecord}`);
-}
-
-interface LatestQuery {
+interface EventsWanted {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
   readonly kind?: string | undefined;
-  /** Only events of this record of the kind. */
+  /** Only events of the record with this id. */
   readonly recordId?: string | undefined;
-  readonly limit: number;
+}
+
+/** The condition of the events between two others. */
+export function eventsWhere({ after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId }: EventsWanted) {
+  const ofRecord = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
+  return sql`seq > ${after} and seq < ${before}${kindFilter(kind)}${ofRecord}`;
+}
+
+export const countChanges = (db: Queryable, wanted: EventsWanted): Promise<number> =>
+  countUpTo(db, sql`changes where ${eventsWhere(wanted)}`);
+
+export interface DayFilters {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+/** The events of some days, the first and the last included: those after one `seq` and before another. */
+export async function rangeOfDays(db: Queryable, { from, to }: DayFilters, now: Date, timezone: string) {
+  const firstSince = (at: Date): Promise<number> => firstSeqSince(db, formatInstant(at));
+  const begin = from === undefined ? null : asOfInstant(from, now, timezone).begin;
+  const end = to === undefined ? null : asOfInstant(to, now, timezone).at;
+  return {
+    after: begin === null ? 0 : (await firstSince(begin)) - 1,
+    before: end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1)),
+  };
 }
 
 /** The latest events that are searched for events of a kind before its index is used. */
 const RECENT_EVENTS = 2_000;
 
 /** Reads the latest events between two others, the newest first: a page at any place of the log costs the same. */
-export async function readLatestChanges(db: Queryable, wanted: LatestQuery): Promise<RecordedChange[]> {
-  const { after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId, limit } = wanted;
-  const range = sql`seq > ${after} and seq < ${before}`;
+export async function readLatestChanges(
+  db: Queryable,
+  { limit, ...wanted }: EventsWanted & { readonly limit: number },
+): Promise<RecordedChange[]> {
+  const where = eventsWhere(wanted);
   const read = (condition: SQL): Promise<RecordedChange[]> =>
-    select(db, EVENT, sql`where ${range} and ${condition} order by seq desc limit ${limit}`);
-  if (kind === undefined) return read(sql`1 = 1`);
+    select(db, EVENT, sql`where ${condition} order by seq desc limit ${limit}`);
+  if (wanted.kind === undefined) return read(where);
   const latest = sql`select min(seq) from (
-    select seq from changes where seq < ${before} order by seq desc limit ${RECENT_EVENTS}) near`;
-  const recent = recordId === undefined ? await read(sql`kind = ${kind} and seq >= (${latest})`) : [];
+    select seq from changes where seq < ${wanted.before ?? Number.MAX_SAFE_INTEGER} order by seq desc limit ${RECENT_EVENTS}) near`;
+  const recent = wanted.recordId === undefined ? await read(sql`${where} and seq >= (${latest})`) : [];
   if (recent.length === limit) return recent;
-  const recordFilter = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
   // `-seq` keeps a database from walking through all events of the other kinds.
-  return read(sql`seq in (
-    select seq from changes where kind = ${kind}${recordFilter} and ${range} order by -seq limit ${limit})`);
+  return read(sql`seq in (select seq from changes where ${where} order by -seq limit ${limit})`);
 }
 
 /** The `seq` after which the latest `count` events (of a kind) lie. */

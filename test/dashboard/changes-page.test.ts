@@ -11,7 +11,7 @@ const event = {
   observedFrom: null,
 } as const;
 
-test('shows changes by day, and those of some days alone', async () => {
+test('shows changes by day, and those of some days alone, on the page and as a file', async () => {
   const session = await tempMirror([kindNamed('clients')]);
   for (const [recordId, at] of [
     ['1', '2026-03-01T23:59:59.999Z'],
@@ -39,5 +39,16 @@ test('shows changes by day, and those of some days alone', async () => {
   expect(await seen('?from=2026-03-02&kind=clients')).toEqual([third, '4', second, '3', '2']);
   expect(await seen('?to=2026-03-02&before=3&record=2&kind=clients')).toEqual([second, '2']);
   expect(await seen('?from=2026-03-04&to=')).toEqual([]);
+  expect(await seen('?record=3')).toEqual([second, '3']);
   expect((await get('/changes?from=yesterday')).status).toBe(400);
+  const page = await (await get('/changes?from=2026-03-02&to=2026-03-02&kind=clients')).text();
+  const file =
+    /href="(\/v1\/export\/bi_changes\?format=csv[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const [, ...lines] = (await (await get(file)).text()).trimEnd().split('\r\n');
+  expect(lines.map((line) => line.split(',', 3))).toEqual([
+    ['2', 'clients', '2'],
+    ['3', 'clients', '3'],
+  ]);
+  expect((await get('/v1/export/bi_changes?record=3')).status).toBe(200);
+  expect((await get('/v1/export/clients?kind=clients')).status).toBe(400);
 });

@@ -57,14 +57,14 @@ function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
 export const recordAddress = (kind: string, id: string): string =>
   `/records/${encodeURIComponent(kind)}/${encodeURIComponent(id)}`;
 
-/** Links to the page of a record by its name, if it is known, with kind and id beside it; names only the kind without an id. */
+/** Links to the page of a record by its name, if it is known, with kind and id beside it; without an id it is no link. */
 export function recordLink(translator: Translator, kind: string, id: string | null, name = ''): Html {
   const label = kindLabel(translator, kind, 'one');
-  if (id === null) return html`<span title="${kind}">${label}</span>`;
-  const link = html`href="${recordAddress(kind, id)}" title="${kind} ${id}"`;
-  if (name === '') return html`<a ${link}>${label} ${id}</a>`;
-  return html`<a ${link} class="name" translate="no">${name}</a>
-    <span class="quiet small">${label} ${id}</span>`;
+  const numbered = id === null ? label : `${label} ${id}`;
+  const link = id === null ? null : html`href="${recordAddress(kind, id)}"`;
+  if (name === '') return html`<a ${link} title="${kind} ${id}">${numbered}</a>`;
+  return html`<a ${link} title="${kind} ${id}" class="name" translate="no">${name}</a>
+    <span class="quiet small">${numbered}</span>`;
 }
 
 function fieldTable(

@@ -14,20 +14,22 @@ import type { RouteContext, Server } from '../../http/server.ts';
 import { sendHtml } from '../../http/language.ts';
 import { noticeFor } from './decisions.ts';
 import { languageSwitch } from './language-switch.ts';
+import type { Query } from './paging.ts';
 import type { Reader } from './reader.ts';
 import { html, type Html } from '../../http/html.ts';
 
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly operations: readonly AnyOperation[];
-  readonly kindLinks: readonly KindLinks[];
+  readonly fileLinks: readonly FileLinks[];
   readonly readerOf: (request: FastifyRequest) => Reader;
 }
 
 /** Adds the routes of one page, or of several. */
 export type AddPage = (app: Server, dashboard: Dashboard) => void;
 
-export type KindLinks = (reader: Reader, kind: string) => Html;
+/** Links to a kind or a view as a file, with the filters of the page. */
+export type FileLinks = (reader: Reader, name: string, filters?: Query) => Html;
 
 /** A panel of files to download. @param views The views of the mirror. */
 export type FilePanel = (views: readonly string[], reader: Reader) => Html;

@@ -1,3 +1,4 @@
+import { sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { writableField } from '../../diff/shown-value.ts';
 import { UsageError } from '../../lib/sync-error.ts';
@@ -7,6 +8,8 @@ import { asOfInstant } from '../../lib/time/as-of-instant.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readKnownPast, type KnownPast } from '../../views/as-of.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
+import { idsIn } from '../../store/records/nested-rows.ts';
+import { eventsWhere, rangeOfDays, type DayFilters } from '../../events/read-changes.ts';
 import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
@@ -22,6 +25,11 @@ import {
   type ExportSource,
 } from './read-rows.ts';
 
+interface EventFilters extends DayFilters {
+  readonly kind?: string | undefined;
+  readonly record?: string | undefined;
+}
+
 interface ExportRequest {
   /** A record kind or a view. */
   readonly what: string;
@@ -29,6 +37,8 @@ interface ExportRequest {
   readonly asOf: string | undefined;
   /** Of these records only; undefined = of all. */
   readonly ids?: readonly string[] | undefined;
+  /** Of `bi_changes` only these events. */
+  readonly events?: EventFilters | undefined;
   /** These columns in this order, `id,name`; undefined = all. */
   readonly columns?: string | undefined;
   readonly now: Date;
@@ -67,8 +77,18 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
       code: 'usage.export',
       hint: 'Use --ids with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
     });
+  if (request.events !== undefined && name !== 'bi_changes')
+    throw new UsageError('kind, record, from and to choose events.', {
+      code: 'usage.export',
+      hint: 'Use them with bi_changes.',
+    });
   if (asOf === undefined) {
-    const batches = readView(session, { name, columns, table, ids });
+    const batches = readView(session, {
+      name,
+      columns,
+      table,
+      where: await rowFilter(session, columns, request),
+    });
     return { source: await showColumns(session, kinds, { ...shown, batches }, request), remark: null };
   }
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
@@ -83,6 +103,18 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
   const source = await showColumns(session, kinds, { ...shown, batches }, request);
   return { source, remark: remarks.join('\n') || null };
+}
+
+/** The condition of the rows that are wanted; undefined for all. */
+async function rowFilter(
+  db: Session,
+  columns: readonly ExportColumn[],
+  { ids, events, now, timezone }: ExportRequest,
+): Promise<SQL | undefined> {
+  if (events === undefined)
+    return ids && sql`${sql.identifier(recordColumn(columns) ?? '')} in ${idsIn(db, ids)}`;
+  const range = await rangeOfDays(db, events, now, timezone);
+  return eventsWhere({ ...range, kind: events.kind, recordId: events.record });
 }
 
 /** The wanted columns; those for people without the exact copies of amounts, with their headings, and those that can be edited. */

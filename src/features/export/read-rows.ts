@@ -2,7 +2,7 @@ import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
 import { SEARCH_COLUMN } from '../../store/tables/search-text.ts';
-import { idsIn, type WithDialect } from '../../store/records/nested-rows.ts';
+import type { WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../views/views.ts';
 
@@ -22,8 +22,8 @@ interface ViewToRead {
   readonly columns: readonly ExportColumn[];
   /** The table of the kind whose records the rows show; null = of none. */
   readonly table?: string | null;
-  /** Of these records only; left out = of all. */
-  readonly ids?: readonly string[] | undefined;
+  /** Which rows; left out = all. */
+  readonly where?: SQL | undefined;
 }
 
 const ROWS_PER_QUERY = 250; // More rows use more memory and are barely faster.
@@ -33,7 +33,7 @@ export async function* readView(
   db: WithDialect & Queryable,
   view: ViewToRead,
 ): AsyncGenerator<readonly Values[]> {
-  const { name, columns, table = null, ids } = view;
+  const { name, columns, table = null, where } = view;
   const toValues = (row: Row): Values =>
     columns.map((column) => {
       if (table !== null && column.name === VERSION_COLUMN) return versionOf(String(row['_raw']));
@@ -44,8 +44,7 @@ export async function* readView(
   const shown = columns.filter((column) => table === null || column.name !== VERSION_COLUMN);
   const names: SQLChunk[] = shown.map((column) => sql.identifier(column.name));
   if (table !== null) names.push(rawOf(name, table)); // In the same statement, so that the version fits the row.
-  const record = sql.identifier(recordColumn(columns) ?? '');
-  const rows = ids && sql`(select * from ${sql.identifier(name)} where ${record} in ${idsIn(db, ids)}) as `;
+  const rows = where && sql`(select * from ${sql.identifier(name)} where ${where}) as `;
   const listed = sql`select ${sql.join(names, sql`, `)} from ${rows ?? sql``}${sql.identifier(name)}`;
   if (key === null) {
     yield (await db.query(listed)).map(toValues);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { recordIdText } from '../../operations/inputs.ts';
 import { StoppedError } from '../../lib/sync-error.ts';
 import { expandIds } from '../../runs/extent.ts';
 import { openExport } from './export-source.ts';
@@ -32,6 +33,14 @@ export const fileFormat = z
   .enum(['csv', 'excel', 'ndjson', 'xlsx'])
   .describe('excel: CSV with a comma before the decimals');
 
+const ofChanges = z.string().max(40).optional();
+const eventFilters = {
+  kind: ofChanges.describe('of bi_changes: only events of this kind'),
+  record: recordIdText.optional().describe('of bi_changes: only events of the record with this id'),
+  from: ofChanges.describe('of bi_changes: only events since this day'),
+  to: ofChanges.describe('of bi_changes: only events until this day, which is included'),
+};
+
 const schema = {
   summary: 'Export a record kind or a view as a file',
   tags: ['Records'],
@@ -43,6 +52,7 @@ const schema = {
     asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
     columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
     ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
+    ...eventFilters,
     full: z.stringbool().default(false).describe('of a workbook: all columns, by their names'),
   }),
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
@@ -53,12 +63,13 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
-    const { format, asOf, columns, ids: listed, full } = request.query;
+    const { format, asOf, columns, ids: listed, full, ...events } = request.query;
     const what = request.params.view;
     const { source } = await openExport(session, kinds, {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
+      events: Object.keys(events).length === 0 ? undefined : events,
       columns,
       headings: headingLanguage(format, full, request.language),
       now: clock.now(),

@@ -24,8 +24,7 @@ import {
 } from './work/plan-document.ts';
 import { translatorFor } from '../../lib/text/translator.ts';
 import { MAX_BYTES, sheetTooLarge } from './sheet/sheet-table.ts';
-import { recordName } from '../../store/records/record-name.ts';
-import { readOwnRows } from '../../outbound/mirror-rows.ts';
+import { readNames, type NameOf } from '../../store/records/record-name.ts';
 import { createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
 import { parseWholeNumber } from '../../cli/parts/input.ts';
 import { takeFirst, truncateText, textTable, type Printed } from '../../cli/parts/io.ts';
@@ -121,9 +120,8 @@ export const applyCommand = decisionCommand(applyCorrections);
 /** The answer that shows a plan. */
 async function planAnswer({ session, config, parts }: Mirror, id: number): Promise<Printout> {
   const plan = await showPlan(session, parts.kinds, id, config.plans.approvals);
-  const ids = plan.rows.flatMap((row) => row.recordId ?? []);
-  const records = await readOwnRows(session, plan.kind, ids);
-  const nameOf = (id: string): string => recordName(records.get(id)?.raw ?? null);
+  const records = plan.rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
+  const nameOf = await readNames(session, parts.kinds, records);
   const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
   return [documentOf(shownPlan, plan), texts];
 }
@@ -134,7 +132,7 @@ const LONGEST_NAME = 30;
 
 const ROWS_NAMED = 5;
 
-function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<Printed> {
+function* planTexts(plan: ShownPlan, nameOf: NameOf): Iterable<Printed> {
   const { id, kind, origin, state, counts, rows, stale, reason } = plan;
   const { updates, creates, refusals } = counts;
   const counted = translatorFor('en').t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
@@ -152,7 +150,7 @@ function* planTexts(plan: ShownPlan, nameOf: (id: string) => string): Iterable<P
     cells.map((cell) => [
       position,
       recordId ?? 'new',
-      truncateText(nameOf(recordId ?? ''), LONGEST_NAME),
+      truncateText(nameOf(kind, recordId), LONGEST_NAME),
       cell.field,
       truncateText(compactJson(cell.old), LONGEST_SHOWN),
       truncateText(compactJson(cell.new), LONGEST_SHOWN),

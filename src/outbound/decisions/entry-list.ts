@@ -117,7 +117,7 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
     const { state, verdict, settlement } = entry;
     if (state === 'done') return { ...entry, nextAttemptAt: null };
     const reading = readings.get(entry.kind);
-    if (!['ready', 'unsettled'].includes(state) || !settlement.awaits || !reading) return entry;
+    if (!['ready', 'unsettled', 'parked'].includes(state) || !settlement.awaits || !reading) return entry;
     const isUnsearched = state === 'unsettled' && settlement.search === undefined;
     const why = waitsFor(reading, beingRead.has(entry.kind) || isUnsearched) ?? settlement.awaits.why;
     return {

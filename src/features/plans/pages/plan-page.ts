@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { CHANGING, readPlanPage, readRefusals, type Refusal } from '../store.ts';
-import { recordName } from '../../../store/records/record-name.ts';
-import { readOwnRows } from '../../../outbound/mirror-rows.ts';
+import { readNames, type NameOf } from '../../../store/records/record-name.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
@@ -37,9 +36,8 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const read = await readPlanPage(session, id, place);
     const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);
-    const ids = rows.flatMap((row) => row.recordId ?? []);
-    const records = await readOwnRows(session, plan.kind, ids);
-    const nameOf = (id: string | null): string => recordName(records.get(id ?? '')?.raw ?? null);
+    const ofKind = rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
+    const nameOf = await readNames(session, kinds, ofKind);
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
@@ -109,12 +107,7 @@ function refusalPanel(refusals: readonly Refusal[], reader: Reader): Html {
 const REFUSED_ROWS: MessageKey = '{n, plural, one {Row {first}} other {# rows from row {first} on}}';
 
 const LONGEST_VALUE = 160;
-function rowTable(
-  rows: readonly ShownRow[],
-  kind: string,
-  nameOf: (id: string | null) => string,
-  translator: Reader,
-): Html {
+function rowTable(rows: readonly ShownRow[], kind: string, nameOf: NameOf, translator: Reader): Html {
   const { t } = translator;
   const lines = rows.map((row) => {
     const { position, operation, recordId, cells, refusal, entry } = row;
@@ -129,7 +122,7 @@ function rowTable(
     const record =
       operation === 'create' && recordId === null
         ? t('a new record')
-        : recordLink(translator, kind, recordId, nameOf(recordId));
+        : recordLink(translator, kind, recordId, nameOf(kind, recordId));
     return html`<tr id="row-${position}">
       <th scope="row">${position}</th>
       <td class="early">${record}</td>
