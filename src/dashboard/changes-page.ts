@@ -28,12 +28,6 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const read = await readLatestChanges(session, { ...wanted, before, limit: PAGE_ROWS + 1 });
     const total = await countChanges(session, wanted);
     const { rows, ...rest } = listPage(read, (change) => change.seq, total);
-    const about =
-      kind === undefined
-        ? t('All kinds, newest first')
-        : t('{what}, newest first', {
-            what: `${kindLabel(reader, kind, record === undefined ? 'many' : 'one')} ${record ?? ''}`.trim(),
-          });
     const pushers = await pushersOf(session, rows);
     const byDay = [...Map.groupBy(rows, (change) => reader.day(change.observedAt))].map(
       ([day, changes]) =>
@@ -45,7 +39,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const files = dashboard.fileLinks.map(
       (links) => html` · ${links(reader, 'bi_changes', { kind, record, from, to })}`,
     );
-    const content = html`${pageTitle(t('Changes'), html`${about}${files}`)}
+    const content = html`${pageTitle(t('Changes'), html`${t('Newest first')}${files}`)}
     ${dayLinks(reader, { kind, record })}
     ${filterForm(reader, '/changes', [
       {

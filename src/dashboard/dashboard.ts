@@ -16,7 +16,6 @@ import { addKindPages } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
-import { readKindLines } from './parts/kinds.ts';
 import { createReaders } from './parts/reader.ts';
 import { addForm, type AddPage, type Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
@@ -47,23 +46,13 @@ export function dashboardRoutes(
   context: RouteContext,
   { pages, ...shown }: Pick<Dashboard, 'operations' | 'fileLinks'> & { readonly pages: readonly AddPage[] },
 ): void {
-  const { clock, timezone } = context;
   const shapes = context.kinds.flatMap((kind) => [
     kind,
     ...nestedTables(kind).map(({ name, items: fields, hints }) => ({ name, fields, hints })),
   ]);
-  const readers = createReaders(timezone, clock, shapes);
+  const readers = createReaders(context.timezone, context.clock, shapes);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
   const dashboard = { ...context, readerOf, counts: createCounts(context), ...shown };
-  app.addHook('onListen', () => {
-    // The first page would have to wait for these counts.
-    void readKindLines(dashboard, clock.now()).catch((error: unknown) => {
-      context.logger.debug(
-        { err: error },
-        'the pages could not be prepared; the first page shows the reason',
-      );
-    });
-  });
   for (const { name, path, type } of ASSETS) {
     let content: Buffer | null = null;
     const described = { description: 'The file', content: { [type]: { schema: z.string() } } };

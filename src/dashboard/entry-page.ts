@@ -11,7 +11,8 @@ import {
 import { explain } from '../words/verdicts.ts';
 import type { Server } from '../http/server.ts';
 import { operationLine } from './outbox-page.ts';
-import { parseObjectText, readNames, recordName, type NameOf } from '../store/records/record-name.ts';
+import { parseObjectText, recordName } from '../store/records/record-name.ts';
+import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, focusable, html, type Html } from '../http/html.ts';

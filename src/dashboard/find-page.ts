@@ -5,7 +5,8 @@ import { isSearchField, normalized, searchedWords } from '../store/tables/search
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
-import { parseObjectText, readNames, recordName, type NameOf } from '../store/records/record-name.ts';
+import { parseObjectText, recordName } from '../store/records/record-name.ts';
+import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import type { MirroredRecord } from '../store/records/record-store.ts';
 import { recordLink } from './parts/change-list.ts';
 import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';

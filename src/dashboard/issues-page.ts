@@ -3,7 +3,7 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { countIssues } from '../store/kinds/status-store.ts';
 import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.ts';
-import { readNames, type NameOf } from '../store/records/record-name.ts';
+import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
@@ -69,20 +69,16 @@ function issueTable(issues: readonly ListedIssue[], nameOf: NameOf, reader: Read
   return dataTable(t('Open issues, newest first'), headings, rows, 'cards');
 }
 
-const placeOf = (kind: string, field: string | null, reader: Reader): Html =>
-  field === null
-    ? labelledKind(reader, kind)
-    : html`${labelledKind(reader, kind)}: ${labelledField(reader, kind, field)}`;
-
 function driftPanel(drift: Awaited<ReturnType<typeof readDrift>>, reader: Reader): Html {
   const items = drift.map(
-    (change) =>
+    ({ kind, field, code, detail, seenAt }) =>
       html`<li>
         <div class="head">
-          ${badge(reader, change.code)} <span>${placeOf(change.kind, change.field, reader)}</span>
-          <span class="last quiet small">${reader.exactTime(change.seenAt)}</span>
+          ${badge(reader, code)} <span>${labelledKind(reader, kind)}</span>
+          <span>${field === null ? null : labelledField(reader, kind, field)}</span>
+          <span class="last quiet small">${reader.exactTime(seenAt)}</span>
         </div>
-        <p class="small quiet brief" lang="en">${ellipsize(change.detail, LONGEST_DETAIL)}</p>
+        <p class="small quiet brief" lang="en">${ellipsize(detail, LONGEST_DETAIL)}</p>
       </li>`,
   );
   const { t } = reader;

@@ -120,12 +120,10 @@ function backfillForms(kind: string, { t }: Reader): Html {
       <input type="hidden" name="back" value="/kinds/${kind}" />
       ${input} <button>${label}</button>
     </form>`;
-  const ids = html`<label
-    >${t('Numbers of records')} <input name="ids" placeholder="1,5-9" required
-  /></label>`;
-  const pages = html`<label
-    >${t('Pages of the list')} <input name="pages" placeholder="1-20" required
-  /></label>`;
+  const field = (name: string, label: string, example: string): Html =>
+    html`<label>${label} <input name="${name}" placeholder="${example}" required /></label>`;
+  const ids = field('ids', t('Numbers of records'), '1,5-9');
+  const pages = field('pages', t('Pages of the list'), '1-20');
   const all = html`<input type="hidden" name="all" value="true" />`;
   return html`<details id="backfill">
     <summary class="button">${t('Read again…')}</summary>

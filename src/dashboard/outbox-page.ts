@@ -7,7 +7,8 @@ import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html, type Part } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
-import { readNames, recordName, type NameOf } from '../store/records/record-name.ts';
+import { recordName } from '../store/records/record-name.ts';
+import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
@@ -44,7 +45,7 @@ function entryTable(entries: readonly Entry[], nameOf: NameOf, reader: Reader): 
   const { t, when } = reader;
   const names = [t('entry'), t('what'), t('state'), t('changed'), t('next step')];
   const rows = entries.map((entry) => {
-    const { id, state, attempts, updatedAt } = entry;
+    const { id, state, updatedAt } = entry;
     const { resendAt } = entry.settlement;
     return html`<tr>
       <th scope="row"><a href="/outbox/${id}">${id}</a></th>
@@ -63,10 +64,9 @@ function entryTable(entries: readonly Entry[], nameOf: NameOf, reader: Reader): 
         ${entry.nextAttemptAt === null ? '–' : when(entry.nextAttemptAt)}
         ${resendAt === undefined ? null : html`<p>${t('not resent before {when}', { when: when(resendAt) })}</p>`}
       </td>
-      <td data-title="${t('tries')}" class="number wide">${attempts}</td>
     </tr>`;
   });
-  return dataTable(t('Entries of the outbox'), [...names, { number: t('tries') }], rows, 'cards');
+  return dataTable(t('Entries of the outbox'), names, rows, 'cards');
 }
 
 const LONGEST_PAYLOAD = 90;

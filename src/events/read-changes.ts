@@ -83,13 +83,13 @@ export function eventsWhere({ after = 0, before = Number.MAX_SAFE_INTEGER, kind,
 export const countChanges = (db: Queryable, wanted: EventsWanted): Promise<number> =>
   countUpTo(db, sql`changes where ${eventsWhere(wanted)}`);
 
-export interface DayFilters {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 /** The events of some days, the first and the last included: those after one `seq` and before another. */
-export async function rangeOfDays(db: Queryable, { from, to }: DayFilters, now: Date, timezone: string) {
+export async function rangeOfDays(
+  db: Queryable,
+  { from, to }: Partial<Record<'from' | 'to', string | undefined>>,
+  now: Date,
+  timezone: string,
+) {
   const firstSince = (at: Date): Promise<number> => firstSeqSince(db, formatInstant(at));
   const begin = from === undefined ? null : asOfInstant(from, now, timezone).begin;
   const end = to === undefined ? null : asOfInstant(to, now, timezone).at;

@@ -1,7 +1,10 @@
 import { sql } from 'drizzle-orm';
+import type { Kind } from '../catalog/kind.ts';
 import { orNull, readRows } from '../db/rows/rows.ts';
 import type { Queryable } from '../db/session/session.ts';
 import { inChunks, sqlList } from '../db/session/sql-text.ts';
+import { isRecordId } from '../diff/compare-page.ts';
+import { recordName } from '../store/records/record-name.ts';
 
 /** The mirror's copy of a record. */
 export interface MirrorRow {
@@ -44,4 +47,21 @@ export async function readOwnRows(db: Queryable, kind: string, ids: readonly str
     }
   }
   return copies;
+}
+
+export type NameOf = (kind: string, id: string | null) => string;
+
+/** Reads the names of records of these kinds; any other record, and one without a row, has an empty one. */
+export async function readNames(
+  db: Queryable,
+  kinds: readonly Pick<Kind, 'name'>[],
+  records: readonly { readonly kind: string; readonly recordId: string | null }[],
+): Promise<NameOf> {
+  const names = new Map<string, string>();
+  for (const { name } of kinds) {
+    const ids = records.flatMap((record) => (record.kind === name ? (record.recordId ?? []) : []));
+    const rows = await readOwnRows(db, name, ids.filter(isRecordId));
+    for (const [id, { raw }] of rows) names.set(`${name} ${id}`, recordName(raw));
+  }
+  return (kind, id) => names.get(`${kind} ${id ?? ''}`) ?? '';
 }

@@ -73,7 +73,7 @@ describe('demo', () => {
 
   test('without --once it tells its story, people go on working until Ctrl-C, its dashboard has a link that signs in again and again, and its sandbox can be pulled from', async () => {
     const cwd = tempFolder();
-    const demo = start(['demo'], { cwd });
+    const demo = start(['demo'], { cwd, env: { PORT: '0' } });
     const story = linesTo(demo, /^ {2}[~+-] products \d+ /);
     const { line: settings, address, link } = await readPrinted(demo);
     await expectSignsIn(address, link);
@@ -96,7 +96,7 @@ describe('demo', () => {
 
   test('Ctrl-C in the midst of the story ends it: nothing more is queued, and nothing is told of it', async () => {
     const cwd = tempFolder();
-    const demo = start(['demo'], { cwd });
+    const demo = start(['demo'], { cwd, env: { PORT: '0' } });
     if (demo.child.stdout === null) throw new Error('no stdout');
     let printed = '';
     for await (const line of createInterface(demo.child.stdout)) {

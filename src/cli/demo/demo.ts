@@ -29,7 +29,7 @@ export function demoCommand(context: CommandContext): Command {
       const { io } = context;
       for (const suffix of ['', '-wal', '-shm', '.sends']) rmSync(DEMO_DATABASE + suffix, { force: true }); // Every demo starts with an empty mirror.
       await using sandbox = await openSandbox();
-      const config = demoConfig(sandbox);
+      const config = demoConfig(sandbox, io.env);
       const print = (text: Printed): void => {
         if (!options.json) printLine(io.stdout, text);
       };

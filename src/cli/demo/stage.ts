@@ -17,6 +17,8 @@ import { fieldsShown } from '../parts/change-row.ts';
 import type { Io, Printed } from '../parts/io.ts';
 
 export const DEMO_DATABASE = './data/demo.db';
+/** Of its page, unless PORT names another one. */
+const DEMO_PORT = '4011';
 
 /** The parts of a demo: a simulated service, the settings of a mirror of it, and the terminal. */
 export interface DemoStage {
@@ -29,9 +31,9 @@ export interface DemoStage {
 }
 
 /** The demo needs no settings, and must not touch the mirror or service that the environment names. */
-export function demoConfig(sandbox: Sandbox): Config {
+export function demoConfig(sandbox: Sandbox, { PORT = DEMO_PORT }: Io['env']): Config {
   return loadConfig({
-    env: {},
+    env: { PORT },
     flags: {
       source: { baseUrl: sandbox.url, token: sandbox.token },
       database: { url: `file:${DEMO_DATABASE}` },
@@ -41,7 +43,7 @@ export function demoConfig(sandbox: Sandbox): Config {
       outbound: { writes: 'on', settleSeconds: 0.2, patienceSeconds: 4 },
       freshness: { requestsPerMinute: null }, // The story says itself when it pulls.
       shutdown: { graceSeconds: 5 },
-      server: { adminToken: randomBytes(32).toString('base64url'), port: 0 },
+      server: { adminToken: randomBytes(32).toString('base64url') },
     },
   });
 }

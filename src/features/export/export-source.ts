@@ -9,7 +9,6 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import { readKnownPast, type KnownPast } from '../../views/as-of.ts';
 import { VERSION_COLUMN } from '../../store/records/record-version.ts';
 import { idsIn } from '../../store/records/nested-rows.ts';
-import { eventsWhere, rangeOfDays, type DayFilters } from '../../events/read-changes.ts';
 import { nestedTables } from '../../store/tables/kind-table.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { OLD_CONTACTS } from '../../db/session/sql-text.ts';
@@ -25,11 +24,6 @@ import {
   type ExportSource,
 } from './read-rows.ts';
 
-interface EventFilters extends DayFilters {
-  readonly kind?: string | undefined;
-  readonly record?: string | undefined;
-}
-
 interface ExportRequest {
   /** A record kind or a view. */
   readonly what: string;
@@ -37,8 +31,8 @@ interface ExportRequest {
   readonly asOf: string | undefined;
   /** Of these records only; undefined = of all. */
   readonly ids?: readonly string[] | undefined;
-  /** Of `bi_changes` only these events. */
-  readonly events?: EventFilters | undefined;
+  /** Of `bi_changes`: only these events. */
+  readonly events?: SQL | undefined;
   /** These columns in this order, `id,name`; undefined = all. */
   readonly columns?: string | undefined;
   readonly now: Date;
@@ -83,12 +77,9 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
       hint: 'Use them with bi_changes.',
     });
   if (asOf === undefined) {
-    const batches = readView(session, {
-      name,
-      columns,
-      table,
-      where: await rowFilter(session, columns, request),
-    });
+    const record = sql.identifier(recordColumn(columns) ?? '');
+    const where = request.events ?? (ids && sql`${record} in ${idsIn(session, ids)}`);
+    const batches = readView(session, { name, columns, table, where });
     return { source: await showColumns(session, kinds, { ...shown, batches }, request), remark: null };
   }
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
@@ -103,18 +94,6 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
   const source = await showColumns(session, kinds, { ...shown, batches }, request);
   return { source, remark: remarks.join('\n') || null };
-}
-
-/** The condition of the rows that are wanted; undefined for all. */
-async function rowFilter(
-  db: Session,
-  columns: readonly ExportColumn[],
-  { ids, events, now, timezone }: ExportRequest,
-): Promise<SQL | undefined> {
-  if (events === undefined)
-    return ids && sql`${sql.identifier(recordColumn(columns) ?? '')} in ${idsIn(db, ids)}`;
-  const range = await rangeOfDays(db, events, now, timezone);
-  return eventsWhere({ ...range, kind: events.kind, recordId: events.record });
 }
 
 /** The wanted columns; those for people without the exact copies of amounts, with their headings, and those that can be edited. */

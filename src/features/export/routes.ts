@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
+import { eventsWhere, rangeOfDays } from '../../events/read-changes.ts';
 import { recordIdText } from '../../operations/inputs.ts';
 import { StoppedError } from '../../lib/sync-error.ts';
 import { expandIds } from '../../runs/extent.ts';
@@ -63,13 +64,15 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
-    const { format, asOf, columns, ids: listed, full, ...events } = request.query;
+    const { format, asOf, columns, ids: listed, full, kind, record, from, to } = request.query;
     const what = request.params.view;
+    const isFiltered = [kind, record, from, to].some((filter) => filter !== undefined);
+    const range = await rangeOfDays(session, { from, to }, clock.now(), timezone);
     const { source } = await openExport(session, kinds, {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
-      events: Object.keys(events).length === 0 ? undefined : events,
+      events: isFiltered ? eventsWhere({ ...range, kind, recordId: record }) : undefined,
       columns,
       headings: headingLanguage(format, full, request.language),
       now: clock.now(),

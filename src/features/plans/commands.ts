@@ -24,7 +24,7 @@ import {
 } from './work/plan-document.ts';
 import { translatorFor } from '../../lib/text/translator.ts';
 import { MAX_BYTES, sheetTooLarge } from './sheet/sheet-table.ts';
-import { readNames, type NameOf } from '../../store/records/record-name.ts';
+import { readNames, type NameOf } from '../../outbound/mirror-rows.ts';
 import { createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
 import { parseWholeNumber } from '../../cli/parts/input.ts';
 import { takeFirst, truncateText, textTable, type Printed } from '../../cli/parts/io.ts';

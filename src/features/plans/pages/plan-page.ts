@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { CHANGING, readPlanPage, readRefusals, type Refusal } from '../store.ts';
-import { readNames, type NameOf } from '../../../store/records/record-name.ts';
+import { readNames, type NameOf } from '../../../outbound/mirror-rows.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
