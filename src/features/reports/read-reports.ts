@@ -10,6 +10,7 @@ const PROPERTIES =
   'title title_fr question question_fr note days counts keys time labels metric shown plot by bars'.split(
     ' ',
   );
+const GRAINS = ['day', 'week', 'month', 'quarter'] as const;
 
 /** Every report, by name: assistants run them, and scripts/reports writes docs/reporting and deploy/superset from them. */
 export const REPORTS = readdirSync(REPORT_FOLDER)
@@ -25,8 +26,10 @@ export const REPORTS = readdirSync(REPORT_FOLDER)
 export function parseReport(name: string, text: string) {
   const end = text.indexOf('\n\n');
   const { all, one, names } = readHead(name, text.slice(0, end));
-  const time =
-    (['day', 'week', 'month', 'quarter'] as const).find((grain) => all('time').includes(grain)) ?? null;
+  const [grain = null] = all('time');
+  const time = GRAINS.find((one) => one === grain) ?? null;
+  if (time !== grain)
+    throw new TypeError(`${name}.sql: "-- time: ${grain}" is not one of ${GRAINS.join(', ')}.`);
   const labels = names('labels');
   const by = all('by').length > 0 ? names('by') : time === null ? labels : [time];
   const isTime = time !== null && by.includes(time);

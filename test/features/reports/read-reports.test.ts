@@ -57,6 +57,7 @@ test.each([
     HEAD.replace('-- keys', '-- key'),
     '"-- key: month, user_id" is no line of its head',
   ],
+  ['an unknown grain', HEAD.replace('time: month', 'time: year'), '"-- time: year" is not one of day, week'],
   ['no caption', HEAD.replace(/-- plot.*\n/, ''), 'has no line "-- plot: …"'],
   ['a bar without a column', HEAD.replace(' (punches)', ''), '"punches" names no column'],
   ['a line that is no comment', `${HEAD}select 1\n`, '"select 1" is no line of its head'],
