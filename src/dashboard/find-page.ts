@@ -65,21 +65,18 @@ export function preparingNote(reader: Reader, names: readonly string[]): Html {
   return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
 }
 
-/** The fields that distinguish records of one name; of each line, the first one that is filled counts. */
+/** The fields that distinguish records of one name, if they name no client; of each line, the first one that is filled counts. */
 const PLACES = [
   ['phone', 'cell_phone', 'phone_work', 'telephone', 'phone2'],
   ['city', 'ville'],
 ];
 
-/** What distinguishes records of one name: that of the client whom they refer to, else phone and city. */
 function placeOf(raw: string, nameOf: NameOf): string {
   const record = parseObjectText(raw);
-  const client = nameOf('clients', clientOf(raw));
-  if (client !== '') return client;
   const texts = PLACES.map((names) =>
     names.map((name) => record[name]).find((value) => typeof value === 'string' && value !== ''),
   );
-  return texts.filter((text) => typeof text === 'string').join(' · ');
+  return nameOf('clients', clientOf(raw)) || texts.filter((text) => typeof text === 'string').join(' · ');
 }
 
 /** The value for which a record was found, where its name does not show it: that of a field, or all of an item of a list. */

@@ -11,7 +11,7 @@ import { recordName } from '../store/records/record-name.ts';
 import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, membersText } from './parts/values.ts';
 
 export function addOutboxPage(app: Server, dashboard: Dashboard): void {
@@ -20,7 +20,7 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
   const route = { path: '/outbox', summary: 'Show the outbox', querystring };
   addPage(app, dashboard, route, async ({ query, reader }) => {
     const { session } = dashboard;
-    const { t, term } = reader;
+    const { t } = reader;
     const { state: wanted = '', before: last } = query;
     const states = statesOf(wanted === '' ? 'all' : wanted);
     const read = await listEntries(session, states, PAGE_ROWS + 1, last);
@@ -33,9 +33,8 @@ export function addOutboxPage(app: Server, dashboard: Dashboard): void {
     ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, rest)}`;
     const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, newest first'))}
       <ul class="tiles" id="counts" data-live>
-        ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, term(state)))}
+        ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, t('{n, plural, other {{state}}}', { n: counts[state] ?? 0, state })))}
       </ul>
-      ${filterForm(reader, '/outbox', [{ name: 'state', label: t('state'), value: wanted, choices: ['open', ...ENTRY_STATES], labelOf: term }])}
       ${listPanel('entries', t('Entries'), last === undefined, list)}`;
     return { title: t('Outbox'), content };
   });

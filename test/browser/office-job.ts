@@ -39,7 +39,7 @@ export const WORDS = {
     approve: 'Approuver',
     apply: 'Appliquer',
     undo: 'Annuler',
-    done: 'terminée',
+    done: 'terminées',
   },
 } as const;
 // cspell:enable

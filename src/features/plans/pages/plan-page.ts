@@ -56,7 +56,7 @@ const STALE_SHOWN = 10;
 
 /** Shows who has made and decided a plan, what it waits for, and what has become of its entries. */
 function pathOf(plan: PlanSummary, reader: Reader): Html {
-  const { t, term, count } = reader;
+  const { t, count } = reader;
   const { state, next, createdAt, approvedAt, appliedAt, closedAt, reason } = plan;
   const done: readonly (readonly [MessageKey, string | null, string | null])[] = [
     ['Made by', plan.createdBy, createdAt],
@@ -71,8 +71,10 @@ function pathOf(plan: PlanSummary, reader: Reader): Html {
   if (state === 'stale') steps.push(planBadge(reader, state));
   if (next !== null) steps.push(html`<strong aria-current="step">${t(next)}</strong>`);
   if (state === 'open' && next === null) steps.push(html`${t(NOTHING_TO_APPLY)}`);
-  for (const [name, number] of Object.entries(plan.counts.entries))
-    steps.push(html`${count(number)} <a href="/outbox?state=${name}">${term(name)}</a>`);
+  for (const [name, n] of Object.entries(plan.counts.entries)) {
+    const word = t('{n, plural, other {{state}}}', { n, state: name }); // Agrees with the number in French.
+    steps.push(html`${count(n)} <a href="/outbox?state=${name}">${word}</a>`);
+  }
   return html`<ol class="path">
     ${steps.map((step) => html`<li>${step}</li>`)}
   </ol>`;

@@ -5,7 +5,7 @@ import type { Server } from '../../../http/server.ts';
 import { dataTable, html, type Html } from '../../../http/html.ts';
 import { deciderOf } from '../../../http/access.ts';
 import { problemOf } from '../../../http/answer-errors.ts';
-import { kindLabel } from '../../../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../../../catalog/descriptions.ts';
 import { FORM_BYTES } from '../../../http/upload-limit.ts';
 import { UsageError } from '../../../lib/sync-error.ts';
 import { uploadPlan } from '../operations/upload-plan.ts';
@@ -109,7 +109,8 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Reader): Html {
     choices: writable.map((kind) => kind.name),
     labelOf: (name: string) => kindLabel(reader, name),
   };
-  const matchField = { name: 'match', label: t('Find records by'), choices: [...new Set(keys)] };
+  const labelOf = (name: string): string => fieldLabel(reader, 'products', name);
+  const matchField = { name: 'match', label: t('Find records by'), choices: [...new Set(keys)], labelOf };
   return panel(
     { id: 'upload', title: t('Upload an edited export'), isLive: false },
     html`<form class="filters body" method="post" action="${PATH}" enctype="multipart/form-data">
