@@ -56,7 +56,8 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
     const title = recordTitle === '' ? numbered : recordTitle;
-    const content = html`${pageTitle(html`<span translate="no">${title}</span>`, html`<span title="${kind.name} ${id}">${numbered}</span>`)}
+    const files = dashboard.fileLinks.map((links) => html` · ${links(reader, kind.name, { ids: id })}`);
+    const content = html`${pageTitle(html`<span translate="no">${title}</span>`, html`<span title="${kind.name} ${id}">${numbered}</span>${files}`)}
       <div id="record" data-live>
         ${panel({ id: 'state', title: t('State') }, body)}
         <div class="columns">

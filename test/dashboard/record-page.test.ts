@@ -57,6 +57,7 @@ test('a time is told in the time zone of the schedules, with UTC in its title', 
 test('kinds and fields have the labels of the language, and their technical names in the titles', async () => {
   const page = await pageOf();
   expect(page).toContain('<span title="clients 17">Client 17</span>');
+  expect(page).toContain('href="/v1/export/clients?format=xlsx&amp;ids=17"');
   expect(page).toContain('<span class="field" title="default_price_list">Default price list</span>');
   expect(await pageOf({ language: 'fr' })).toContain('<span class="field" title="credit">Crédit</span>');
 });
