@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { sql } from 'drizzle-orm';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openMirror } from '../../src/app/open-mirror.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
@@ -85,48 +85,46 @@ const READS: readonly (readonly string[])[] = [
   ['outbox', 'retry', '1'],
 ];
 
-describe.each([
+const codeOf = async (argv: readonly string[], url: string): Promise<unknown> => {
+  const ended = await run([...argv, '--json'], { DATABASE_URL: url });
+  return (document(ended) as { readonly error?: { readonly code: string } }).error?.code;
+};
+
+test('what only reads or decides leaves the mirror of an older release as it is, and says who brings it to this one', async () => {
+  const url = `file:${freshMirror()}`;
+  await run(['migrate'], { DATABASE_URL: url });
+  const session = await openSession(url);
+  onTestFinished(() => session.close());
+  await session.atomically((tx) => tx.query(sql`update mirror_meta set value = '0' where key = 'version'`));
+  await session.atomically((tx) => tx.execute('drop view bi_clients'));
+  for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.older']);
+  const doctor = await run(['doctor'], { DATABASE_URL: url });
+  expect(doctor.stdout).toContain('of an older release: back it up, then run bms-sync migrate');
+  const version = sql`select value from mirror_meta where key = 'version'`;
+  expect(await session.query(version)).toEqual([{ value: '0' }]);
+  expect((await session.atomically((tx) => tx.listColumns('bi_clients'))).size).toBe(0);
+
+  expect((await run(['migrate'], { DATABASE_URL: url })).code).toBe(0);
+  expect(await codeOf(['status'], url)).toBeUndefined();
+});
+
+test.each([
   ['SQLite', () => Promise.resolve(`file:${freshMirror()}`)],
   ['PostgreSQL', () => freshDatabaseUrl()],
-])('what only reads or decides, on %s', (name, urlOf) => {
-  const codeOf = async (argv: readonly string[], url: string): Promise<unknown> => {
-    const ended = await run([...argv, '--json'], { DATABASE_URL: url });
-    return (document(ended) as { readonly error?: { readonly code: string } }).error?.code;
-  };
-
-  test('leaves the mirror of an older release as it is, and says who brings it to this one', async () => {
-    const url = await urlOf();
-    await run(['migrate'], { DATABASE_URL: url });
-    const session = await openSession(url);
-    onTestFinished(() => session.close());
-    await session.atomically((tx) => tx.query(sql`update mirror_meta set value = '0' where key = 'version'`));
-    await session.atomically((tx) => tx.execute('drop view bi_clients'));
-    for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.older']);
-    const doctor = await run(['doctor'], { DATABASE_URL: url });
-    expect(doctor.stdout).toContain('of an older release: back it up, then run bms-sync migrate');
-    const version = sql`select value from mirror_meta where key = 'version'`;
-    expect(await session.query(version)).toEqual([{ value: '0' }]);
-    expect((await session.atomically((tx) => tx.listColumns('bi_clients'))).size).toBe(0);
-
-    expect((await run(['migrate'], { DATABASE_URL: url })).code).toBe(0);
-    expect(await codeOf(['status'], url)).toBeUndefined();
-  });
-
-  test('makes no mirror where there is none', async () => {
-    const url = await urlOf();
-    for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.absent']);
-    if (name === 'SQLite') {
-      const path = url.replace('file:', '');
-      expect(existsSync(path)).toBe(false);
-      const refusal = {
-        code: 1,
-        stdout: '',
-        stderr: expect.stringContaining(`There is no mirror at ${path}`) as string,
-      };
-      expect(await run(['status'], { DATABASE_URL: url })).toMatchObject(refusal);
-      return;
-    }
-    await using session = await openSession(url);
-    expect((await session.atomically((tx) => tx.listColumns('mirror_meta'))).size).toBe(0);
-  });
+])('what only reads or decides makes no mirror where there is none, on %s', async (name, urlOf) => {
+  const url = await urlOf();
+  for (const argv of READS) expect([argv, await codeOf(argv, url)]).toEqual([argv, 'mirror.absent']);
+  if (name === 'SQLite') {
+    const path = url.replace('file:', '');
+    expect(existsSync(path)).toBe(false);
+    const refusal = {
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`There is no mirror at ${path}`) as string,
+    };
+    expect(await run(['status'], { DATABASE_URL: url })).toMatchObject(refusal);
+    return;
+  }
+  await using session = await openSession(url);
+  expect((await session.atomically((tx) => tx.listColumns('mirror_meta'))).size).toBe(0);
 });

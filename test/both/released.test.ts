@@ -73,13 +73,29 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     return session;
   }
 
-  test('keeps its rows, events and entries, and a pull of the same lists invents nothing', async () => {
+  test('keeps its rows, events and entries, refuses other programs, and a pull of the same lists invents nothing', async () => {
     const session = await opened();
     const before = await contentOf(session);
     expect(before.events.length).toBeGreaterThan(2);
+    /** When each kind changed last, as the mirror shows it, and by its latest event. */
+    const changed = (): Promise<Row[]> =>
+      session.query(sql`
+        select kind, last_change_at as shown, (select max(observed_at) from changes where kind = s.kind) as latest
+        from kind_state as s`);
+    expect((await changed()).some(({ shown, latest }) => shown !== null && latest === null)).toBe(true);
 
     await migrate(session, KINDS);
     expect(await contentOf(session)).toEqual(before);
+    const after = await changed();
+    expect(after.length).toBeGreaterThan(2);
+    expect(after.map(({ shown }) => shown)).toEqual(after.map(({ latest }) => latest));
+    const other = await OTHERS[database](session.url);
+    // Without a row in the journal of sends, an older release that was asleep sends nothing.
+    for (const table of ['clients', 'clients_contacts', 'bookings_items', 'outbox_attempts'])
+      expect(await refusalOf(other.run(`delete from ${table} where 1 = 0`)), table).toMatchObject(
+        REFUSED[database],
+      );
+
     for (const kind of KINDS)
       await redecode(session, await readMirroredKind(session, kind), { now: clockAt(0).now() });
     expect((await linked(session)).every((rows) => Number(rows) > 0)).toBe(true);
@@ -95,54 +111,29 @@ describe.each(cases)('the mirror that $release left in $database', ({ release, d
     expect(await contentOf(session)).toEqual(before);
   });
 
-  test('shows the time of the latest event as the last change, and none where there is no event', async () => {
-    const session = await opened();
-    const changed = (): Promise<Row[]> =>
-      session.query(sql`
-        select kind, last_change_at as shown, (select max(observed_at) from changes where kind = s.kind) as latest
-        from kind_state as s`);
-    expect((await changed()).some(({ shown, latest }) => shown !== null && latest === null)).toBe(true);
-
-    await migrate(session, KINDS);
-
-    const after = await changed();
-    expect(after.length).toBeGreaterThan(2);
-    expect(after.map(({ shown }) => shown)).toEqual(after.map(({ latest }) => latest));
-  });
-
-  test('refuses the writes of other programs once it is migrated', async () => {
-    const session = await opened();
-    await migrate(session, KINDS);
-    const other = await OTHERS[database](session.url);
-    // Without a row in the journal of sends, an older release that was asleep sends nothing.
-    for (const table of ['clients', 'clients_contacts', 'bookings_items', 'outbox_attempts'])
-      expect(await refusalOf(other.run(`delete from ${table} where 1 = 0`)), table).toMatchObject(
-        REFUSED[database],
-      );
-  });
-
-  test.each(AT_WORK)('is not migrated beside %s of that release', async (_what, statement) => {
+  test('is not migrated beside a process of that release', async () => {
     const session = await opened();
     const instant = (ms: number): string => formatInstant(new Date(Date.now() + ms));
-    const text = statement.replaceAll('$now', instant(0)).replaceAll('$soon', instant(30_000));
-    await session.atomically((tx) => tx.execute(text));
-    const before = await session.query(sql`select key, value from mirror_meta order by key`);
     const env = { DATABASE_URL: session.url };
-
-    for (const command of [['migrate'], ['pull', 'clients']])
-      expect(document(await run([...command, '--json'], { ...SETTINGS, ...env }))).toMatchObject({
-        error: {
-          code: 'mirror.older_at_work',
-          message: expect.stringContaining('process 1 on elsewhere is running an older release') as string,
-          hint: expect.stringContaining('Stop it') as string,
-        },
+    const meta = () => session.query(sql`select key, value from mirror_meta order by key`);
+    const before = await meta();
+    for (const [what, statement] of AT_WORK) {
+      const text = statement.replaceAll('$now', instant(0)).replaceAll('$soon', instant(30_000));
+      await session.atomically((tx) => tx.execute(text));
+      for (const command of [['migrate'], ['pull', 'clients']])
+        expect(document(await run([...command, '--json'], { ...SETTINGS, ...env })), what).toMatchObject({
+          error: {
+            code: 'mirror.older_at_work',
+            message: expect.stringContaining('process 1 on elsewhere is running an older release') as string,
+            hint: expect.stringContaining('Stop it') as string,
+          },
+        });
+      expect(await meta()).toEqual(before);
+      await session.atomically(async (tx) => {
+        for (const table of ['workers', 'runs', 'kind_state'])
+          await tx.execute(`delete from ${table} where owner = '${OWNER}'`);
       });
-    expect(await session.query(sql`select key, value from mirror_meta order by key`)).toEqual(before);
-
-    await session.atomically(async (tx) => {
-      for (const table of ['workers', 'runs', 'kind_state'])
-        await tx.execute(`delete from ${table} where owner = '${OWNER}'`);
-    });
+    }
     expect(await run(['migrate'], env)).toMatchObject({ code: 0 });
   });
 

@@ -16,7 +16,7 @@ import type { FaultAction } from '../../sandbox/faults.ts';
 import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
 import { MIRRORS } from '../pull/steps.ts';
-import { RULES, logger, openSandboxSource, sandbox } from '../pull/support.ts';
+import { logger, openSandboxSource, RULES, sandbox } from '../pull/support.ts';
 import { insertEntry } from '../store/outbox/entries.ts';
 
 export const OUTBOUND_RULES: OutboundRules = {
@@ -47,6 +47,8 @@ export interface Stage {
   readonly mark: { sends: number };
   /** Stores an entry as an application does by SQL; returns its id. */
   readonly store: (wish: Wish) => Promise<number>;
+  /** Stores an entry and works all that is due; returns its id. */
+  readonly send: (wish: Wish) => Promise<number>;
   /** Works all that is due, and the sweeps that it asks for, until nothing is due any more. */
   readonly work: () => Promise<void>;
   /** Lets time pass and works what has come due. */
@@ -132,6 +134,26 @@ export function stage(
     throw new Error('The outbox does not come to rest.');
   };
 
+  const store: Stage['store'] = async ({
+    operation,
+    kind,
+    id = null,
+    data,
+    base,
+    key = `key-${++keys}`,
+    allowDouble,
+  }) => {
+    const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
+    const options = {
+      base: base === undefined ? null : compactJson(base),
+      allowsDouble: allowDouble === true,
+      now: clock.now(),
+    };
+    const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...options }));
+    if (stored === null) throw new Error(`the key ${key} is taken`);
+    return stored;
+  };
+
   return {
     session,
     service,
@@ -141,16 +163,11 @@ export function stage(
     mark,
     work,
     pull,
-    store: async ({ operation, kind, id = null, data, base, key = `key-${++keys}`, allowDouble }) => {
-      const entry = { operation, kind, recordId: id, key, payload: compactJson(data), naturalKey: null };
-      const options = {
-        base: base === undefined ? null : compactJson(base),
-        allowsDouble: allowDouble === true,
-        now: clock.now(),
-      };
-      const stored = await session.atomically((tx) => insertEntry(tx, { ...entry, ...options }));
-      if (stored === null) throw new Error(`the key ${key} is taken`);
-      return stored;
+    store,
+    send: async (wish) => {
+      const id = await store(wish);
+      await work();
+      return id;
     },
     pass: async (seconds) => {
       await clock.sleep(seconds * 1000);

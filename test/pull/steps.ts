@@ -12,7 +12,7 @@ import { THIS_PROCESS } from '../../src/lib/owner.ts';
 import type { PullParts, ReadingRules } from '../../src/pull/parts.ts';
 import { decideHold } from '../../src/store/records/hold-store.ts';
 import type { KindReport } from '../../src/store/runs/run-store.ts';
-import type { Sandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import type { Source } from '../../src/source/source.ts';
 import { postgresMirror } from '../both/support.ts';
 import { fakeClock, type FakeClock } from '../support/fake-clock.ts';
@@ -23,6 +23,7 @@ import {
   mirror,
   openSandboxSource,
   pullFrom,
+  sandbox,
   type Address,
 } from './support.ts';
 
@@ -88,6 +89,14 @@ export async function pullOne(
   const [report] = kinds;
   if (report === undefined) throw new Error(`${kind} was pulled`);
   return { ...report, runId };
+}
+
+/** A service, and a mirror that has pulled one of its kinds. */
+export async function pulledOnce(kind: string, options: SandboxOptions = {}) {
+  const service = await sandbox(options);
+  const session = await mirror();
+  await pullOne(service, session, { kind });
+  return { service, session };
 }
 
 export interface Refill extends Step {

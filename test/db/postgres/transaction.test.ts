@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Session } from '../../../src/db/session/session.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { bystander, freshDatabaseUrl } from '../../support/postgres.ts';
+import { postgresMirror } from '../../both/support.ts';
 import { startChild } from '../../store/child.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import { openForTest } from '../../store/postgres-mirror.ts';
@@ -13,9 +14,7 @@ const KINDS = [kindNamed('clients')];
 
 /** A mirror, with a table of one number beside it. */
 async function mirrorWithTotal(): Promise<{ readonly url: string; readonly session: Session }> {
-  const url = await freshDatabaseUrl();
-  const session = await openForTest(url);
-  await migrate(session, KINDS);
+  const { url, session } = await postgresMirror('template_two_kinds');
   await session.atomically(async (tx) => {
     await tx.execute('create table totals (amount bigint)');
     await tx.query(sql`insert into totals values (0)`);

@@ -18,10 +18,19 @@ import type { EntryPatch, EntryState } from '../../../src/store/outbox/outbox-st
 import { freeze, readFrozen } from '../../../src/store/outbox/freeze-store.ts';
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { resumeSends } from '../../../src/outbound/freeze.ts';
-import { ONE_DATABASE } from '../../store/databases.ts';
+import { TWO_KINDS } from '../../support/postgres-templates.ts';
 import { putEntry, readEntry, STATES, UPDATE } from '../../store/outbox/entries.ts';
-import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, thrownBy } from '../../store/temp-mirror.ts';
+import {
+  NOON,
+  NOON_TEXT,
+  later,
+  putRecords,
+  syncErrorOf,
+  tempMirror,
+  thrownBy,
+} from '../../store/temp-mirror.ts';
 
+const open = (): Promise<Session> => tempMirror(TWO_KINDS);
 const LATER = later(60_000);
 const LATER_TEXT = '2026-03-01 12:01:00.000';
 const attempted = (session: Session, outboxId: number, grade: string | null): Promise<void> =>
@@ -37,7 +46,6 @@ const codeOf = async (work: () => Promise<unknown>): Promise<string> => (await s
 
 /** Decides an entry in each state; returns from which that could be. */
 async function decidableFrom(
-  open: () => Promise<Session>,
   decide: (session: Session, id: number) => Promise<unknown>,
 ): Promise<EntryState[]> {
   const session = await open();
@@ -62,9 +70,9 @@ async function decidableFrom(
   return decidable;
 }
 
-describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
+describe('retry', () => {
   test('is of what is parked or rejected', async () => {
-    expect(await decidableFrom(open, (session, id) => retryEntry(session, KINDS, { id }, LATER))).toEqual([
+    expect(await decidableFrom((session, id) => retryEntry(session, KINDS, { id }, LATER))).toEqual([
       'parked',
       'rejected',
     ]);
@@ -124,7 +132,7 @@ describe.each(ONE_DATABASE)('retry in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('an order whose result stands in %s', (_name, open) => {
+describe('an order whose result stands', () => {
   test.each<[string, EntryPatch, (session: Session, id: number) => Promise<unknown>]>([
     ['abandon', { state: 'abandoned', verdict: 'no_such_record' }, (s, id) => abandonEntry(s, id, LATER)],
     ['retry', { state: 'ready' }, (s, id) => retryEntry(s, KINDS, { id }, LATER)],
@@ -143,7 +151,7 @@ describe.each(ONE_DATABASE)('an order whose result stands in %s', (_name, open) 
   });
 });
 
-describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
+describe('retry --overwrite', () => {
   const conflicts = [{ field: 'name', base: 'A', remote: 'B', wanted: 'C' }];
   const shown = JSON.stringify({ conflicts });
 
@@ -161,9 +169,9 @@ describe.each(ONE_DATABASE)('retry --overwrite in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('abandon in %s', (_name, open) => {
+describe('abandon', () => {
   test('is of all that is neither over nor being sent', async () => {
-    expect(await decidableFrom(open, (session, id) => abandonEntry(session, id, LATER))).toEqual([
+    expect(await decidableFrom((session, id) => abandonEntry(session, id, LATER))).toEqual([
       'ready',
       'unsettled',
       'parked',
@@ -233,7 +241,7 @@ describe.each(ONE_DATABASE)('abandon in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('adopt in %s', (_name, open) => {
+describe('adopt', () => {
   const adopt = (session: Session, id: number, recordId: string) =>
     adoptRecord(session, { kinds: KINDS, id, recordId, now: LATER });
 
@@ -246,7 +254,7 @@ describe.each(ONE_DATABASE)('adopt in %s', (_name, open) => {
 
   test('is of creates that are parked, unsettled or rejected', async () => {
     let record = 0;
-    const from = await decidableFrom(open, (session, id) => adopt(session, id, String(++record)));
+    const from = await decidableFrom((session, id) => adopt(session, id, String(++record)));
     expect(from).toEqual(['unsettled', 'parked', 'rejected']);
   });
 
@@ -338,7 +346,7 @@ describe.each(ONE_DATABASE)('adopt in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('frozen sends in %s', (_name, open) => {
+describe('frozen sends', () => {
   test('go on once a person says so, and the mark is believed from then on', async () => {
     const session = await open();
     expect(await readFrozen(session)).toBe(null);

@@ -11,8 +11,10 @@ import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake
 import { postgresMirror } from '../../both/support.ts';
 import { bystander } from '../../support/postgres.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
-import { ONE_DATABASE } from '../../store/databases.ts';
-import { NOON, NOON_TEXT, later, putRecords, syncErrorOf } from '../../store/temp-mirror.ts';
+import { TWO_KINDS } from '../../support/postgres-templates.ts';
+import { NOON, NOON_TEXT, later, putRecords, syncErrorOf, tempMirror } from '../../store/temp-mirror.ts';
+
+const open = (): Promise<Session> => tempMirror(TWO_KINDS);
 
 const ADA: EntryRequest = {
   operation: 'create',
@@ -36,7 +38,7 @@ async function withRecord(session: Session, deletedAt: string | null = null): Pr
   return session;
 }
 
-describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
+describe('requests', () => {
   test('become entries that are ready to be sent', async () => {
     const session = await open();
     const [stored, ...others] = await store(session, ADA);
@@ -100,9 +102,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
     const stored = await store(session, ...many);
     expect(stored.map(({ id }) => id)).toEqual(many.map((_, n) => n + 1));
   });
-});
 
-describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
   test('without a key get one each that nobody else has', async () => {
     const session = await open();
     const anonymous = { ...ADA, key: undefined };
@@ -238,7 +238,7 @@ describe.each(ONE_DATABASE)('requests in %s', (_name, open) => {
   );
 });
 
-describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
+describe('the base of an update', () => {
   const baseOf = async (session: Session): Promise<string | null | undefined> =>
     (await findEntry(session, 1))?.base;
 
@@ -287,7 +287,7 @@ describe.each(ONE_DATABASE)('the base of an update in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('a row of an application in %s', (_name, open) => {
+describe('a row of an application', () => {
   const insert = (session: Session, payload: string) =>
     session.atomically((tx) =>
       tx.query(sql`
@@ -309,7 +309,7 @@ describe.each(ONE_DATABASE)('a row of an application in %s', (_name, open) => {
   });
 });
 
-describe.each(ONE_DATABASE)('the key of an entry that ended long ago in %s', (_name, open) => {
+describe('the key of an entry that ended long ago', () => {
   async function ended(request: EntryRequest): Promise<Session> {
     const session = await withRecord(await open());
     await store(session, request);

@@ -13,7 +13,7 @@ import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide
 import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
 import { isEnough } from '../../../src/outbound/send/claim.ts';
 import { isCurrent } from '../../../src/outbound/last-break.ts';
-import { DATABASES, ONE_DATABASE, NOON, instantAt } from '../../pull/steps.ts';
+import { DATABASES, NOON, instantAt } from '../../pull/steps.ts';
 import { KEEP_ALL } from '../../support/retention.ts';
 import { ZOE, asked, create, enter, opened, spoil, textOf, update, zoes, type Stage } from '../stage.ts';
 
@@ -51,9 +51,9 @@ describe.each(DATABASES)('a row that an application inserts in %s', (database) =
   });
 });
 
-describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database) => {
+describe('a row that an application inserts', () => {
   test('is rejected with all its faults where it cannot be sent', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const rows = [
       { key: 'a', payload: 'no JSON' },
       { key: 'b', payload: '{"credit":"much"}' },
@@ -75,7 +75,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
   });
 
   test('is rejected with a guess where it names a field that nobody knows, and sent where it allows that', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const payload = '{"code":"ZZ-1","name":"Zoé","nmae":"Zoé"}';
     const wrong = await insertRow(on, { key: 'wrong', payload });
     const meant = await insertRow(on, { key: 'meant', payload, unknown: '1' });
@@ -88,7 +88,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
   });
 
   test('is parked where a record has its natural key, and sent where it allows a second one', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const there = enter(on, ZOE);
     await on.pull('clients');
     const payload = '{"code":"ZZ-1","name":"Another"}';
@@ -108,7 +108,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
   });
 
   test('is sent where a person who has seen the record with its key asks for it', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     enter(on, ZOE);
     await on.pull('clients');
     const id = await insertRow(on, { payload: JSON.stringify(ZOE) });
@@ -129,7 +129,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
   });
 
   test('names every field that the service has ever sent', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await on.firstId('clients');
     await on.session.atomically((tx) =>
       saveFields(
@@ -147,8 +147,7 @@ describe.each(ONE_DATABASE)('a row that an application inserts in %s', (database
 
 test('a row that an application inserts under the key of an entry that ended long ago is never sent', async () => {
   const on = await opened();
-  const first = await on.store(create(ZOE));
-  await on.work();
+  const first = await on.send(create(ZOE));
   const key = (await on.entry(first)).key;
   await on.pass(2 * 86_400);
   await applyRetention(on.session, { ...KEEP_ALL, outboxDays: 1 }, on.clock.now());
@@ -190,8 +189,7 @@ describe('creates with one natural key', () => {
     const on = await opened();
     spoil(on, 'POST', { drop: 'after' }, { times: 1 });
     const first = await on.store(create());
-    const second = await on.store(create({ ...ZOE, code: ' zz-1'.trim().toUpperCase(), name: 'Other' }));
-    await on.work();
+    const second = await on.send(create({ ...ZOE, code: ' zz-1'.trim().toUpperCase(), name: 'Other' }));
     expect(await on.entry(first)).toMatchObject({ state: 'unsettled' });
     expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
     expect(JSON.parse((await on.entry(second)).result ?? '')).toEqual({ waitsFor: first });
@@ -209,8 +207,7 @@ describe('updates of one record', () => {
     const client = await on.firstId('clients');
     spoil(on, 'PUT', { ignoreFields: ['name'] });
     const first = await on.store(update(client, { name: 'First' }));
-    const second = await on.store(update(client, { name: 'Second' }));
-    await on.work();
+    const second = await on.send(update(client, { name: 'Second' }));
     for (const seconds of [60, 60]) await on.pass(seconds);
     expect(await on.entry(first)).toMatchObject({ state: 'parked', verdict: 'not_applied' });
     expect(await on.entry(second)).toMatchObject({ state: 'ready', verdict: 'waits', attempts: 0 });
@@ -265,8 +262,7 @@ describe('a kind that our token may not write', () => {
   test('is written again in the end, though its list needs a sweep before every try', async () => {
     const on = await opened();
     spoil(on, 'POST', { refuse: true });
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     on.service.setFaults([]);
     await on.clock.sleep(7_200_000);
     for (let minute = 0; minute < 10; minute++) await on.pass(60);
@@ -287,8 +283,7 @@ describe('a kind that our token may not write', () => {
     spoil(on, 'POST', { refuse: true });
     enter(on, { code: 'ZZ-9', name: 'Nine' });
     await on.pull('clients');
-    const blocked = await on.store(create());
-    await on.work();
+    const blocked = await on.send(create());
     const idle = await settled(on);
     on.service.setFaults([]);
     await on.clock.sleep(300_000);
@@ -304,8 +299,7 @@ describe('a kind that our token may not write', () => {
   ])('is tried again at once when %s', async (_what, begin) => {
     const on = await opened();
     spoil(on, 'POST', { refuse: true });
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     on.service.setFaults([]);
     await on.work();
     expect(await on.entry(id)).toMatchObject({ verdict: 'kind_blocked' });
@@ -318,8 +312,7 @@ describe('a kind that our token may not write', () => {
     const on = await opened();
     const never = sql`update kind_state set certified_at = '2020-01-01 00:00:00.000' where kind = 'clients'`;
     spoil(on, 'POST', { refuse: true });
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     expect(await on.entry(id)).toMatchObject({ verdict: 'kind_blocked' });
     on.service.setFaults([]);
     await on.session.atomically((tx) => tx.query(never));
@@ -349,8 +342,7 @@ describe('what the mirror knows before a create', () => {
   test('is shown with the cause of today: a refused token, whose acceptance for another kind lets it go', async () => {
     const on = await opened({ pulled: [] });
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     for (let minute = 0; minute < 5; minute++) await on.pass(60);
     on.service.setFaults([{ do: { status: 401 } }]);
     await on.pull('clients', 'departments');
@@ -371,8 +363,7 @@ describe('what the mirror knows before a create', () => {
   test('is not known while its list cannot be read: it waits, and asks again after twice as long', async () => {
     const on = await opened({ pulled: [] });
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     const since = formatInstant(new Date(NOON));
     await on.pass(60);
     const waiting = await on.entry(id);

@@ -4,26 +4,23 @@ import type { FaultAction } from '../../../sandbox/faults.ts';
 import { findKind } from '../../../src/catalog/find-kind.ts';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readRecordStory } from '../../../src/store/records/record-story.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Stage } from '../stage.ts';
 
 /** Stores a create and works it while POSTs go wrong. */
 async function sendUnder(on: Stage, action: FaultAction, times?: number): Promise<number> {
   spoil(on, 'POST', action, times === undefined ? {} : { times });
-  const id = await on.store(create());
-  await on.work();
+  const id = await on.send(create());
   return id;
 }
 
 const PUNCH = { user_id: 5, date: '2026-01-05', start_time: '08:07', end_time: '17:00' };
 const answering = (body: object, status = 200): FaultAction => ({ status, body: JSON.stringify(body) });
 
-describe.each(ONE_DATABASE)('a create in %s', (database) => {
+describe('a create', () => {
   test('is sent once, linked, and in the mirror at once with one event of its own', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const before = on.service.world.count('clients');
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     const entry = await on.entry(id);
     expect(entry).toMatchObject({
       state: 'done',
@@ -44,7 +41,7 @@ describe.each(ONE_DATABASE)('a create in %s', (database) => {
   });
 
   test('whose answer is lost is found by a sweep and adopted', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { drop: 'after' });
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', attempts: 1 });
     await on.pass(300);
@@ -55,11 +52,9 @@ describe.each(ONE_DATABASE)('a create in %s', (database) => {
     expect(story?.events).toMatchObject([{ change: 'created', origin: `outbox:${id}` }]);
     expect(await on.events()).toEqual([`${recordId ?? ''} created service`]); // As it was written.
   });
-});
 
-describe.each(ONE_DATABASE)('a create in %s', (database) => {
   test('that never arrived is sent again once patience has ended, and not before', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { drop: 'before' }, 1);
     for (const seconds of [300, 3300, 18_000, 21_600, 43_000]) {
       await on.pass(seconds);
@@ -71,7 +66,7 @@ describe.each(ONE_DATABASE)('a create in %s', (database) => {
   });
 
   test('is journalled with its whole request before it leaves', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     let journalled: unknown;
     const write: Stage['parts']['source']['write'] = async (request, options) => {
       journalled = await on.rows(sql`select n, closed_at, grade, request from outbox_attempts`);
@@ -79,8 +74,7 @@ describe.each(ONE_DATABASE)('a create in %s', (database) => {
     };
     const { source } = on.parts;
     Object.assign(on.parts, { source: { ...source, write } });
-    await on.store(create());
-    await on.work();
+    await on.send(create());
     const request = 'POST /api/clients\n{"code":"ZZ-1","name":"Zoé"}';
     expect(journalled).toEqual([{ n: 1, closed_at: null, grade: null, request }]);
   });
@@ -110,8 +104,7 @@ describe('an outcome', () => {
     const write: typeof source.write = (request) =>
       ++tries < 3 ? Promise.resolve({ is: 'unsent', why: 'ECONNREFUSED' }) : source.write(request);
     Object.assign(on.parts, { source: { ...source, write } });
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
     await on.pass(60);
     await on.pass(60);
@@ -143,9 +136,7 @@ describe('an outcome', () => {
 describe('an answer', () => {
   test('in the envelopes of the live service is understood as well', async () => {
     const on = await opened({ service: { envelopes: 'wild' } });
-    const id = await on.store(create());
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+    expect(await on.entry(await on.send(create()))).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 
   test.each([
@@ -157,8 +148,7 @@ describe('an answer', () => {
     async (_what, kind, data, shown, altered) => {
       const on = await opened({ pulled: [kind] });
       spoil(on, 'POST', answering({ id: 987_654, ...shown }, 201), { kind });
-      const id = await on.store(create(data, kind));
-      await on.work();
+      const id = await on.send(create(data, kind));
       const entry = await on.entry(id);
       expect(entry).toMatchObject({ state: 'done', verdict: 'altered', recordId: '987654', attempts: 1 });
       const result = JSON.parse(entry.result ?? '') as { altered: { field: string }[] };
@@ -200,21 +190,17 @@ describe('an answer', () => {
       { on: { kind: 'clients', method: 'POST' }, do: answering({ id: 987_654 }, 201) },
       { on: { kind: 'clients', method: 'GET' }, do: { status: 404, body: '<html>' } },
     ]);
-    const id = await on.store(create());
-    await on.work();
-    expect(await on.entry(id)).toMatchObject({ state: 'done', recordId: '987654' });
+    expect(await on.entry(await on.send(create()))).toMatchObject({ state: 'done', recordId: '987654' });
     expect(await on.events()).toEqual([]);
   });
 
   test('D12: with a record that another entry has made is parked', async () => {
     const on = await opened();
-    const first = await on.store(create());
-    await on.work();
+    const first = await on.send(create());
     const { recordId } = await on.entry(first);
     const record = on.service.world.get('clients', Number(recordId));
     spoil(on, 'POST', answering({ ...record, code: 'ZZ-2', name: 'B' }));
-    const second = await on.store(create({ code: 'ZZ-2', name: 'B' }));
-    await on.work();
+    const second = await on.send(create({ code: 'ZZ-2', name: 'B' }));
     expect(await on.entry(second)).toMatchObject({ state: 'parked', recordId: null });
     expect((await on.entry(second)).verdict).toMatch(/^(twins|existed)$/);
     expect(await on.rows(sql`select outbox_id from links`)).toEqual([{ outbox_id: first }]);
@@ -225,8 +211,7 @@ describe('an answer', () => {
     const { token } = on.service;
     for (const status of [200, 422, 500, 403]) {
       spoil(on, 'POST', answering({ message: `bad token ${token}`, token }, status));
-      const id = await on.store(create({ code: `ZZ-${status}`, name: 'T' }));
-      await on.work();
+      const id = await on.send(create({ code: `ZZ-${status}`, name: 'T' }));
       expect(JSON.stringify(await on.entry(id))).not.toContain(token);
     }
     expect(JSON.stringify(await on.rows(sql`select * from outbox_attempts`))).not.toContain(token);
@@ -239,8 +224,7 @@ test('G/D10: a process that was stopped after the journal sends nothing', async 
   Object.assign(on.parts, {
     sendCounter: { ...sendCounter, write: () => on.clock.sleep(2_001) }, // As long as others may take it for dead.
   });
-  const id = await on.store(create());
-  await on.work();
+  const id = await on.send(create());
   expect(asked(on, 'POST')).toEqual([]);
   expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
   expect(await on.grades(id)).toEqual(['unsent']);
@@ -258,8 +242,7 @@ test('G/D10: a process that was stopped while it waited for its connection sends
       },
     },
   });
-  const id = await on.store(create());
-  await on.work();
+  const id = await on.send(create());
   expect(asked(on, 'POST')).toEqual([]);
   expect(await on.entry(id)).toMatchObject({ state: 'ready', verdict: 'unreachable' });
 });
@@ -267,8 +250,7 @@ test('G/D10: a process that was stopped while it waited for its connection sends
 test('every send is counted, in the database and beside it', async () => {
   const on = await opened();
   await on.store(create());
-  await on.store(create({ code: 'ZZ-2', name: 'B' }));
-  await on.work();
+  await on.send(create({ code: 'ZZ-2', name: 'B' }));
   expect(on.mark.sends).toBe(2);
   expect(await on.rows(sql`select value from mirror_meta where key = 'outbox.sends'`)).toEqual([
     { value: '2' },

@@ -7,7 +7,6 @@ import { MAX_DEPTH, parseJson, type JsonObject } from '../../../src/lib/json/jso
 import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
 import { ZOE, asked, create, opened, spoil, zoes, type Opening, type Stage } from '../stage.ts';
 
 const DAY = 86_400;
@@ -41,8 +40,7 @@ async function lose(
   { arrives = true, kind = 'clients', data = ZOE }: { arrives?: boolean; kind?: string; data?: object } = {},
 ): Promise<number> {
   spoil(on, 'POST', { drop: arrives ? 'after' : 'before' }, { kind, times: 1 });
-  const id = await on.store(create({ ...data }, kind));
-  await on.work();
+  const id = await on.send(create({ ...data }, kind));
   expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
   return id;
 }
@@ -67,8 +65,8 @@ const LATER = { ...PUNCH, date: '2026-01-06' };
 
 const notesOf = async (on: Stage, id: number): Promise<SettlementNotes> => (await on.entry(id)).settlement;
 
-describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database) => {
-  const start = (opening: Opening = {}): Promise<Stage> => opened({ database, ...opening });
+describe('a create whose answer was lost', () => {
+  const start = (opening: Opening = {}): Promise<Stage> => opened({ ...opening });
 
   test('is not sent again while the token may see half of the records, and parked in the end', async () => {
     const on = await start();
@@ -88,9 +86,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   test('is not sent again while the lists of a kind without single records hide what we created', async () => {
     const on = await start({ pulled: ['punches'] });
     const known = new Set(on.service.world.ids('punches'));
-    const first = await on.store(create(PUNCH, 'punches'));
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'done' });
+    expect(await on.entry(await on.send(create(PUNCH, 'punches')))).toMatchObject({ state: 'done' });
     showOnly(on, 'punches', (one) => known.has(one));
     const id = await lose(on, { kind: 'punches', data: LATER });
     await outlast(on, 2, 'punches');
@@ -101,7 +97,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 });
 
-describe.each(ONE_DATABASE)('a record that cannot become a row, in %s,', (database) => {
+describe('a record that cannot become a row', () => {
   const deep = parseJson('['.repeat(MAX_DEPTH + 2) + ']'.repeat(MAX_DEPTH + 2));
 
   test.each<[string, (id: number) => string, (id: number) => JsonObject]>([
@@ -111,7 +107,7 @@ describe.each(ONE_DATABASE)('a record that cannot become a row, in %s,', (databa
   ])(
     'bars every certificate, so the create is parked at the end of patience: %s',
     async (_what, nameOf, form) => {
-      const on = await opened({ database, pulled: [] });
+      const on = await opened({ pulled: [] });
       const { world } = on.service;
       const get = world.get.bind(world);
       const odd = Number(world.insert('clients', { code: 'A-1', name: 'Abel' })['id']);
@@ -137,9 +133,9 @@ describe.each(ONE_DATABASE)('a record that cannot become a row, in %s,', (databa
   );
 });
 
-describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database) => {
+describe('a create whose answer was lost', () => {
   test('is found once rights come back after two days', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const half = everyOther(on);
     const id = await lose(on);
     const regain = showOnly(on, 'clients', half);
@@ -151,7 +147,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('and that did not arrive is sent again once rights come back', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await lose(on, { arrives: false });
     const regain = showOnly(on, 'clients', everyOther(on));
     await outlast(on, 2);
@@ -162,7 +158,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('is not sent again while maintenance answers empty lists', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await lose(on);
     const end = showOnly(on, 'clients', () => false);
     await outlast(on, 2);
@@ -174,7 +170,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('is not sent again while an empty list is all that was ever seen of its kind', async () => {
-    const on = await opened({ database, pulled: [] });
+    const on = await opened({ pulled: [] });
     showOnly(on, 'clients', () => false);
     await on.pull('clients');
     const id = await lose(on);
@@ -188,10 +184,9 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   test.each(['lists', 'alone'] as const)(
     'is not sent again where creates wait for an approval: %s',
     async (reach) => {
-      const on = await opened({ database });
+      const on = await opened();
       const known = new Set(on.service.world.ids('clients'));
-      const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
-      await on.work();
+      const first = await on.send(create({ code: 'ZZ-0', name: 'Abel' }));
       const id = await lose(on);
       const approve = showOnly(on, 'clients', (one) => known.has(one), reach);
       await outlast(on, 2);
@@ -205,14 +200,15 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   );
 
   test('is not sent again where an earlier one was named by its id alone, and no list ever shows it', async () => {
-    const on = await opened({ database, pulled: ['punches'] });
+    const on = await opened({ pulled: ['punches'] });
     const known = new Set(on.service.world.ids('punches'));
     on.service.setFaults([
       { on: { kind: 'punches', method: 'POST' }, times: 1, do: { status: 201, body: '{"id":987654321}' } },
     ]);
-    const first = await on.store(create(PUNCH, 'punches'));
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'done', recordId: '987654321' });
+    expect(await on.entry(await on.send(create(PUNCH, 'punches')))).toMatchObject({
+      state: 'done',
+      recordId: '987654321',
+    });
     showOnly(on, 'punches', (one) => known.has(one));
     const id = await lose(on, { kind: 'punches', data: LATER });
     await outlast(on, 4, 'punches');
@@ -226,7 +222,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('leaves the record of an earlier one alone that got the id of a deleted one, and that no list shows', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const { world } = on.service;
     const reused = Number(await on.firstId('clients'));
     world.remove('clients', reused);
@@ -239,9 +235,10 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
     Object.assign(world, {
       insert: (kind: string, data: JsonObject) => insert(kind, { ...data, id: reused }),
     });
-    const first = await on.store(create());
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'done', recordId: String(reused) });
+    expect(await on.entry(await on.send(create()))).toMatchObject({
+      state: 'done',
+      recordId: String(reused),
+    });
     showOnly(on, 'clients', (one) => known.has(one));
     for (let times = 0; times < 4; times++) {
       await on.pass(1000);
@@ -252,12 +249,12 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('is not sent again where the list is the first sixty rows by code', async () => {
-    const on = await opened({ database, pulled: [], service: { size: 60 } });
+    const on = await opened({ pulled: [], service: { size: 60 } });
     showOnly(on, 'clients', (_one, place) => place < 60, 'lists'); // The sandbox lists by code.
     await on.pull('clients');
-    const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
-    await on.work();
-    expect(await on.entry(first)).toMatchObject({ state: 'done' });
+    expect(await on.entry(await on.send(create({ code: 'ZZ-0', name: 'Abel' })))).toMatchObject({
+      state: 'done',
+    });
     const id = await lose(on);
     await outlast(on, 4);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
@@ -265,9 +262,8 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('is sent again where what we created is listed, however late a list showed it', async () => {
-    const on = await opened({ database });
-    const first = await on.store(create({ code: 'ZZ-0', name: 'Abel' }));
-    await on.work();
+    const on = await opened();
+    const first = await on.send(create({ code: 'ZZ-0', name: 'Abel' }));
     const id = await lose(on, { arrives: false });
     await outlast(on, 1);
     expect(await on.entry(first)).toMatchObject({ state: 'done' });
@@ -275,7 +271,7 @@ describe.each(ONE_DATABASE)('a create whose answer was lost, in %s,', (database)
   });
 
   test('waits while the latest sweep distrusts the list, although one since patience was certified', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await lose(on, { arrives: false });
     for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
     await on.clock.sleep(43_200_000);

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { MAX_DEPTH, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
@@ -28,8 +27,7 @@ async function lostCreate(
 ): Promise<{ on: Stage; id: number }> {
   const on = await opened({ pulled: [kind], ...opening });
   spoil(on, 'POST', { drop: arrives === 'arrived' ? 'after' : 'before' }, { kind, times: 1 });
-  const id = await on.store(create({ ...data }, kind));
-  await on.work();
+  const id = await on.send(create({ ...data }, kind));
   return { on, id };
 }
 
@@ -39,14 +37,13 @@ const resultOf = async (on: Stage, id: number): Promise<unknown> =>
 
 /** A record that our create has made. */
 async function makeOwn(on: Stage, data: object): Promise<string> {
-  const id = await on.store(create({ ...data }));
-  await on.work();
+  const id = await on.send(create({ ...data }));
   return (await on.entry(id)).recordId ?? '';
 }
 
-describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
+describe('a create of unknown outcome', () => {
   test('is parked where two records are exactly it', async () => {
-    const { on, id } = await lostCreate('arrived', { database });
+    const { on, id } = await lostCreate('arrived');
     const twin = enter(on, ZOE);
     await on.pass(300);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'twins', nextAttemptAt: null });
@@ -56,7 +53,7 @@ describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
 
   test('is found under the id of a deleted record, be it of others or our own', async () => {
     for (const owner of ['another', 'our own'] as const) {
-      const on = await opened({ database, service: { seed: 7 } });
+      const on = await opened({ service: { seed: 7 } });
       const old = { code: 'OLD-1', name: 'Old' };
       const recordId = owner === 'another' ? enter(on, old) : await makeOwn(on, old);
       await on.pull('clients');
@@ -69,8 +66,7 @@ describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
         await on.rows(sql`select 1 from clients where id = ${recordId} and _deleted_at is not null`),
       ).toHaveLength(1);
       spoil(on, 'POST', { drop: 'before' }, { times: 1 });
-      const id = await on.store(create());
-      await on.work();
+      const id = await on.send(create());
       on.service.world.insert('clients', { ...ZOE, id: Number(recordId) });
       await on.pass(300);
       expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId });
@@ -79,7 +75,7 @@ describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
   });
 
   test('is found though another entry lands its record while a sweep has asked for a page', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     on.service.setFaults([
       { on: { kind: 'clients', method: 'GET', page: 1 }, times: 1, do: { commitAfterMs: 400 } },
       { on: { kind: 'clients', method: 'POST' }, skip: 1, times: 1, do: { drop: 'after' } },
@@ -97,9 +93,7 @@ describe.each(ONE_DATABASE)('a create of unknown outcome in %s', (database) => {
     await on.pass(300);
     expect(await on.entry(lost)).toMatchObject({ state: 'done', verdict: 'adopted' });
   });
-});
 
-describe('a create of unknown outcome', () => {
   test('is parked once patience has ended where a record could be it, in whatever spelling', async () => {
     const { on, id } = await lostCreate('did not arrive', {
       data: { ...ZOE, name: 'Zoé Tremblay' },
@@ -168,8 +162,7 @@ describe('a create of unknown outcome', () => {
     on.service.world.insert('clients', ZOE);
     await on.pull('clients');
     spoil(on, 'POST', { drop: 'before' }, { times: 1 });
-    const id = await on.store({ ...create(), allowDouble: true });
-    await on.work();
+    const id = await on.send({ ...create(), allowDouble: true });
     await on.pass(300);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
   });
@@ -265,8 +258,7 @@ describe('a person who retries', () => {
   test('D15: of a refused create has it looked for first: a refusal may have been carried out', async () => {
     const on = await opened();
     spoil(on, 'POST', { statusAfter: 422 }, { times: 1 });
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     expect(await on.entry(id)).toMatchObject({ state: 'rejected' });
     await retry(on, id);
     await on.work();
@@ -294,12 +286,12 @@ describe('a person who retries', () => {
   });
 });
 
-describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s', (database) => {
+describe('a person who ends the waiting', () => {
   const hurry = (on: Stage, id: number, by = 'ada') =>
     retryEntry(on.session, on.parts.kinds, { id, hurriedBy: by }, on.clock.now());
 
   test('has it sent after one certified sweep that begins after the order, and no sooner', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     await on.pass(100);
     await hurry(on, id);
     await on.work();
@@ -309,7 +301,7 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
   });
 
   test('gets a sweep of its own, though another one has just shown that nothing is there', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     await on.pass(300);
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'looking' });
     const late = enter(on, ZOE);
@@ -320,7 +312,7 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
   });
 
   test('is not obeyed by a list that certifies nothing', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     await on.pass(300);
     on.service.setFaults([{ on: { kind: 'clients', method: 'GET' }, do: { html: true } }]);
     await hurry(on, id);
@@ -334,7 +326,7 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
   });
 
   test('has it parked by any new record, also one that shows nothing of it', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     await on.pass(300);
     const other = enter(on, { code: '7', name: 'Garage Roy' });
     await hurry(on, id);
@@ -344,10 +336,9 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
   });
 
   test('is named to the next one, and entries of a kind share a sweep', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     spoil(on, 'POST', { drop: 'before' }, { kind: 'clients', times: 1 });
-    const second = await on.store(create({ ...ZOE, code: 'Z-2', name: 'Zacharie' }));
-    await on.work();
+    const second = await on.send(create({ ...ZOE, code: 'Z-2', name: 'Zacharie' }));
     await on.pass(300);
     await hurry(on, id);
     await expect(hurry(on, id, 'bob')).rejects.toThrow(/^ada has ended the waiting of entry \d+ at /);
@@ -361,7 +352,7 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
   });
 
   test('can end no waiting but that for an unknown outcome', async () => {
-    const { on, id } = await lostCreate('did not arrive', { database });
+    const { on, id } = await lostCreate('did not arrive');
     await abandonEntry(on.session, id, on.clock.now());
     await expect(hurry(on, id)).rejects.toMatchObject({ code: 'outbox.wrong_state' });
   });
@@ -369,8 +360,7 @@ describe.each(ONE_DATABASE)('a person who ends the waiting, over a mirror in %s'
 
 test('D17: what a person gives up is not looked for, and lets the next one go', async () => {
   const { on, id } = await lostCreate('did not arrive');
-  const next = await on.store(create({ ...ZOE, name: 'B' }));
-  await on.work();
+  const next = await on.send(create({ ...ZOE, name: 'B' }));
   await abandonEntry(on.session, id, on.clock.now());
   await on.work();
   expect(await on.entry(id)).toMatchObject({ state: 'abandoned' });

@@ -3,15 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { compactJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 const ZOE = { code: 'ZZ-1', name: 'Zoé Tremblay' };
 
 async function sendUnder(on: Stage, action: FaultAction, data: object = ZOE): Promise<number> {
   spoil(on, 'POST', action, { times: 1 });
-  const id = await on.store(create({ ...data }));
-  await on.work();
+  const id = await on.send(create({ ...data }));
   return id;
 }
 
@@ -32,9 +30,9 @@ const newest = ({ service: { world } }: Stage): string => String(Math.max(...wor
 const idsOf = async (on: Stage, id: number): Promise<unknown> =>
   (JSON.parse((await on.entry(id)).result ?? '{}') as JsonObject)['ids'];
 
-describe.each(ONE_DATABASE)('a success without a body, in %s,', (database) => {
+describe('a success without a body', () => {
   test('is never sent again: the record that equals what was sent is ours', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { statusAfter: 201, body: '' });
     expect(await on.grades(id)).toEqual(['made']);
     await on.pass(300);
@@ -47,7 +45,7 @@ describe.each(ONE_DATABASE)('a success without a body, in %s,', (database) => {
     ['200 that reports a success', { status: 200, body: '{"success":true}' }],
     ['201 in JSON that names nothing', { status: 201, body: '{"message":"Created."}' }],
   ])('is never sent again, whatever the lists show and a person asks for: %s', async (_what, action) => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, action);
     await endPatience(on);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named', attempts: 1 });
@@ -58,9 +56,9 @@ describe.each(ONE_DATABASE)('a success without a body, in %s,', (database) => {
   });
 });
 
-describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (database) => {
+describe('a record that was made and not named', () => {
   test('is the only newcomer that nothing contradicts, in whatever form', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     storeAs(on, inCapitals);
     const id = await sendUnder(on, { statusAfter: 201, body: '' });
     const made = newest(on);
@@ -70,7 +68,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 
   test('is none with another natural key, though its texts contain ours', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { status: 201, body: '' });
     enter(on, { code: 'ZZ-1 B', name: 'Zoé Tremblay et fils' });
     await endPatience(on);
@@ -78,7 +76,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 
   test('is for a person where several newcomers may be it', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     storeAs(on, inCapitals);
     const id = await sendUnder(on, { statusAfter: 201, body: '' });
     const made = newest(on);
@@ -89,7 +87,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 
   test('is for a person where the newcomer may be what another open entry has made', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     storeAs(on, inCapitals);
     const id = await sendUnder(on, { status: 201, body: '' });
     const other = await sendUnder(on, { drop: 'after' }, { code: 'ZZ-2', name: ZOE.name });
@@ -99,7 +97,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 
   test('is none whose id another record had before', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { status: 201, body: '' });
     const reused = await on.firstId('clients');
     on.service.world.update('clients', Number(reused), inCapitals(ZOE));
@@ -109,7 +107,7 @@ describe.each(ONE_DATABASE)('a record that was made and not named, in %s,', (dat
   });
 });
 
-describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (database) => {
+describe('an id that may be the number of a job', () => {
   const queued = (id: number, status = 202): FaultAction => ({
     statusAfter: status,
     body: compactJson({ data: { id, status: 'queued' } }),
@@ -120,7 +118,7 @@ describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (da
     ['that names nothing, with another status', 201, 9_001],
     ['that another live record has', 202, null],
   ])('%s is no record: the record that equals what was sent is ours', async (_what, status, job) => {
-    const on = await opened({ database });
+    const on = await opened();
     const old = Number(await on.firstId('clients'));
     const id = await sendUnder(on, queued(job ?? old, status));
     expect(await on.entry(id)).toMatchObject({ state: 'unsettled', verdict: 'ambiguous', recordId: null });
@@ -132,7 +130,7 @@ describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (da
   });
 
   test('that a record of another user gets later is not ours', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const id = await sendUnder(on, { status: 202, body: '{"data":{"id":9001,"status":"queued"}}' });
     enter(on, { id: 9_001, code: 'ZZ-10', name: 'Somebody else' });
     await endPatience(on);
@@ -142,7 +140,7 @@ describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (da
   test.each([200, 201, 202])(
     'and that the record gets, which a lagging replica did not show at first, is ours, though altered: %i',
     async (status) => {
-      const on = await opened({ database });
+      const on = await opened();
       const id = await sendUnder(on, { status, body: '{"data":{"id":9001}}' });
       enter(on, { id: 9_001, code: '0007', name: ZOE.name });
       await on.pass(300);
@@ -155,14 +153,13 @@ describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (da
   );
 
   test('is a record’s of a kind that cannot be asked for, with the status that says so', async () => {
-    const on = await opened({ database, pulled: ['purchase_products'] });
+    const on = await opened({ pulled: ['purchase_products'] });
     const lineOf = (status: number) => ({ purchase_id: '77', product_id: `P-${status}` });
     const ends: unknown[] = [];
     for (const status of [200, 201]) {
       const named = compactJson({ data: { id: 987_000 + status } });
       spoil(on, 'POST', { status, body: named }, { kind: 'purchase_products', times: 1 });
-      const id = await on.store(create(lineOf(status), 'purchase_products'));
-      await on.work();
+      const id = await on.send(create(lineOf(status), 'purchase_products'));
       ends.push((await on.entry(id)).state);
     }
     expect(ends).toEqual(['unsettled', 'done']);
@@ -175,10 +172,10 @@ describe.each(ONE_DATABASE)('an id that may be the number of a job, in %s,', (da
   });
 });
 
-describe.each(ONE_DATABASE)('the Location of an answer, in %s,', (database) => {
+describe('the Location of an answer', () => {
   const NEW = 987_654;
   const started = async (): Promise<Stage> => {
-    const on = await opened({ database });
+    const on = await opened();
     storeAs(on, (fields) => ({ ...fields, id: NEW }));
     return on;
   };
@@ -214,7 +211,7 @@ describe.each(ONE_DATABASE)('the Location of an answer, in %s,', (database) => {
   );
 
   test('bars the certificate while nobody finds its record, and no longer once a list shows it', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const location = `/api/clients/${NEW}`;
     const id = await sendUnder(on, { status: 201, body: '', location });
     expect(await on.entry(id)).toMatchObject({ state: 'done', recordId: String(NEW) });
@@ -228,7 +225,7 @@ describe.each(ONE_DATABASE)('the Location of an answer, in %s,', (database) => {
   });
 
   test('with a record that was there before is parked', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const old = await on.firstId('clients');
     const id = await sendUnder(on, { status: 303, body: '', location: `/api/clients/${old}` });
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'existed', recordId: null });

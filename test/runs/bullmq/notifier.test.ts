@@ -1,9 +1,8 @@
 import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
 import { systemClock } from '../../../src/lib/time/clock.ts';
-import { QUICK, memoryLog, ownPrefix, workQueue, workSession } from '../engine/support.ts';
+import { bullmqNotifier, memoryLog, ownPrefix, workQueue, workSession } from '../engine/support.ts';
 
 const LOG = 'mirror';
 
@@ -12,12 +11,7 @@ async function notifying() {
   const log = memoryLog();
   const prefix = ownPrefix();
   const { queue } = workQueue(session);
-  const notifier = createBullmqNotifier(inject('redisUrl'), {
-    clock: systemClock,
-    logger: log.logger,
-    timings: QUICK,
-    prefix,
-  });
+  const notifier = bullmqNotifier(inject('redisUrl'), log, prefix);
   const store = new Queue(`${prefix}-work`, { connection: { url: inject('redisUrl') } });
   onTestFinished(async () => {
     await Promise.all([notifier.close(), store.close()]);
@@ -38,16 +32,7 @@ async function holding() {
 
 const IN_QUEUE = ['waiting', 'active'] as const;
 
-test('F05 F11 a job carries a number and an epoch, and one attempt', async () => {
-  const { queue, notifier, store } = await holding();
-  while (!(await notifier.notify(queue, [{ id: 41, epoch: 3, task: 'create clients' }], LOG)))
-    await systemClock.sleep(10);
-  const [job] = await store.getJobs([...IN_QUEUE]);
-  expect(job).toMatchObject({ id: `${LOG}-41-3`, name: 'create clients', data: { id: 41, epoch: 3 } });
-  expect(job?.opts).toMatchObject({ attempts: 1, stackTraceLimit: 0 });
-});
-
-test('rows with further columns put no more than these into the store', async () => {
+test('F05 F11 a job carries a number and an epoch, nothing else of its row, and one attempt; the same ref twice is one job', async () => {
   const { queue, notifier, store } = await holding();
   const row = { id: 41, epoch: 3, task: 'create clients', payload: 'canary' };
   while (!(await notifier.notify(queue, [row], LOG))) await systemClock.sleep(10);
@@ -55,14 +40,12 @@ test('rows with further columns put no more than these into the store', async ()
   const stored = await client.hgetall(`bull:${store.name}:${LOG}-41-3`);
   client.disconnect();
   expect(JSON.stringify(stored)).not.toContain('canary');
-});
-
-test('the same ref twice is one job', async () => {
-  const { queue, notifier, store } = await holding();
-  while (!(await notifier.notify(queue, [{ id: 1, epoch: 0, task: 'create clients' }], LOG)))
-    await systemClock.sleep(10);
-  await notifier.notify(queue, [{ id: 1, epoch: 0, task: 'create clients' }], LOG);
-  expect(await store.getJobs([...IN_QUEUE])).toHaveLength(1);
+  await notifier.notify(queue, [row], LOG);
+  const jobs = await store.getJobs([...IN_QUEUE]);
+  expect(jobs).toHaveLength(1);
+  const [job] = jobs;
+  expect(job).toMatchObject({ id: `${LOG}-41-3`, name: 'create clients', data: { id: 41, epoch: 3 } });
+  expect(job?.opts).toMatchObject({ attempts: 1, stackTraceLimit: 0 });
 });
 
 test('after closing nothing is sent', async () => {

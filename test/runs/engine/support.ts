@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { expect, onTestFinished } from 'vitest';
+import { createBullmqNotifier } from '../../../src/runs/bullmq/notifier.ts';
 import type { Notifier } from '../../../src/runs/engine/notifier.ts';
 import { startEngine, type Engine } from '../../../src/runs/engine/engine.ts';
 import { TIMINGS, type Timings } from '../../../src/runs/engine/timings.ts';
@@ -177,6 +178,10 @@ export function startTestEngine(parts: Started): Engine {
 
 /** A queue's name of its own in a store that tests share. */
 export const ownPrefix = (): string => `t${randomUUID().slice(0, 8)}`;
+
+/** A process's way to notify through a Redis, under a prefix that tests do not share. */
+export const bullmqNotifier = (url: string, { logger }: Log, prefix?: string, timings = QUICK): Notifier =>
+  createBullmqNotifier(url, { clock: systemClock, logger, timings, ...(prefix !== undefined && { prefix }) });
 
 /** No row has waited longer than `LONGEST_WAIT_MS`. */
 export function expectSoon({ waits }: Work): void {
