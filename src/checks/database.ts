@@ -25,7 +25,7 @@ export interface MirrorOpeners {
  * Checks the database, its free space, and whether something keeps the outbox from being sent; creates nothing. `isMirror` is
  * true if a pull would find a mirror of this release, null if the database could not be read.
  */
-export async function checkDatabase(config: Config, open: MirrorOpeners) {
+export async function checkDatabase(config: Config, open: MirrorOpeners, areNamesKnown = true) {
   const absent = absentFile(config.database.url);
   if (absent !== null) return { checks: checkAbsentFile(absent), isMirror: false };
   const more: CheckResult[] = [];
@@ -33,7 +33,7 @@ export async function checkDatabase(config: Config, open: MirrorOpeners) {
   const opened = await runCheck('database', async () => {
     await using session = await open.mirror();
     await open.admit(session, 'write');
-    refuseOtherExclusions(config, await readExclusions(session));
+    if (areNamesKnown) refuseOtherExclusions(config, await readExclusions(session));
     const { language, bi } = config;
     const { readerRole } = bi;
     const schemaState = await checkSchema(session, allKinds(config), { readerRole, language });

@@ -41,14 +41,15 @@ export async function checkAll(
   },
 ): Promise<readonly CheckResult[]> {
   const { schedules, now } = outlook;
-  const { checks: database, isMirror } = await checkDatabase(config, open);
+  const settings = await checkFieldNames(config, open);
+  const areNamesKnown = settings.code !== 'settings.unknown_field';
+  const { checks: database, isMirror } = await checkDatabase(config, open, areNamesKnown);
   const { serving, swept, tokens } = isMirror === true ? await readMirror(open, now) : NO_MIRROR;
   const isPaused = database.some((check) => check.code === 'outbox.frozen');
   const service = await checkService(config, open.source, swept);
   const readable = requireListedKinds(config).filter((kind) =>
     service.some((result) => result.name === `kinds.${kind.name}` && result.ok),
   );
-  const settings = await checkFieldNames(config, open);
   const excluded = excludedPaths(Object.entries(config.privacy.exclude)).join(', ');
   return [
     settings,

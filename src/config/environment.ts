@@ -5,11 +5,12 @@ import { describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { didYouMean } from '../lib/text/nearest-name.ts';
 import { nestAt, type ReadLayer } from './layers.ts';
-import { SETTING_NODES, type SettingNode } from './settings.ts';
+import { SETTINGS, SETTING_NODES, type SettingNode } from './settings.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const SETTING_PREFIX = 'BMS__';
+const MAPS = SETTINGS.filter((node) => node.schema.safeParse({}).success);
 const SETTING_VARIABLES = SETTING_NODES.map((node) => node.variable);
 
 const ENV_FILE = '.env';
@@ -63,7 +64,10 @@ export function readEnvironment(env: Environment): readonly ReadLayer[] {
     ...ownNames.map((name) => {
       const node = SETTING_NODES.find((candidate) => candidate.variable === name);
       if (node) return readVariableValue(node, name, env[name] ?? '');
-      return `${name}: unknown setting${didYouMean(name, SETTING_VARIABLES)}`;
+      const map = MAPS.findLast(({ variable }) => name.startsWith(`${variable}__`));
+      const guess = didYouMean(name, SETTING_VARIABLES, map && 1); // In a map with free keys, another name is seldom meant.
+      const isKey = map && guess === '' ? `; the names in ${map.name} go as JSON into ${map.variable}` : '';
+      return `${name}: unknown setting${guess}${isKey}`;
     }),
     ...SETTING_NODES.flatMap((node) => readPlainVariable(node, env)),
   ];

@@ -62,7 +62,9 @@ const CORRECTIONS: Readonly<Record<string, (wrong: string) => string>> = {
   'source.proxyUrl': (wrong) => suggestScheme(wrong, 'http://'),
   'queue.url': (wrong) => suggestScheme(wrong, 'redis://'),
   'database.url': (wrong) => suggestScheme(wrong, 'file:'),
-  'schedules.timezone': (wrong) => didYouMean(wrong, Intl.supportedValuesOf('timeZone')),
+  // Another city is seldom meant, however alike its name. Intl knows Montreal without listing it.
+  'schedules.timezone': (wrong) =>
+    didYouMean(wrong, [...Intl.supportedValuesOf('timeZone'), 'America/Montreal'], 1),
 };
 
 /** Ends a message about a URL: `; did you mean https://your-company.example?`, or nothing. */

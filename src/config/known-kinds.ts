@@ -86,7 +86,7 @@ export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null
   const known = excludedPaths(kept);
   const differing = [...wanted, ...known].filter((path) => wanted.includes(path) !== known.includes(path));
   if (mayRemove || keptOut === null || differing.length === 0) return;
-  throw new UsageError(`These settings and the mirror exclude other fields: ${differing.join(', ')}.`, {
+  throw new UsageError(`These settings and the mirror exclude different fields: ${differing.join(', ')}.`, {
     code: 'settings.exclusions_differ',
     hint: 'Stop bms-sync serve if it is running, then take over these settings: bms-sync migrate. It removes what they exclude.',
   });

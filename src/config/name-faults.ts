@@ -114,7 +114,7 @@ function expectedField(fields: Tree, name: string): string | null {
 function* checkUsedKinds(values: Tree, further: Tree): Iterable<NameCheck> {
   const known = [...KINDS.map((kind) => kind.name), ...Object.keys(further)];
   const unknownKind = (name: string): string | null =>
-    known.includes(name) ? null : `unknown record kind${didYouMean(name, known)}`;
+    known.includes(name) ? null : `unknown record kind "${name}"${didYouMean(name, known)}`;
   const ignored = mapAt(values, ['diff', 'ignoreFields']);
   const excluded = mapAt(values, ['privacy', 'exclude']);
   for (const kind of Object.keys(ignored)) yield [['diff', 'ignoreFields', kind], unknownKind(kind)];

@@ -61,7 +61,9 @@ function issueTable(issues: readonly ListedIssue[], nameOf: NameOf, reader: Read
         <th scope="row">${recordLink(reader, kind, recordId, nameOf(kind, recordId))}</th>
         <td data-title="${t('field')}">${field === null ? '–' : labelledField(reader, kind, field)}</td>
         <td data-title="${t('issue')}" title="${code}">${term(code).replaceAll('_', ' ')}</td>
-        <td class="small brief" translate="no">${ellipsize(detail ?? '', LONGEST_DETAIL)}</td>
+        <td class="small brief" translate="no">
+          ${code === 'twins' ? (detail?.match(/\d+/g)?.map((id) => recordLink(reader, kind, id)) ?? null) : ellipsize(detail ?? '', LONGEST_DETAIL)}
+        </td>
         <td class="nowrap small early">${exactTime(firstSeenAt)}</td>
       </tr>`,
   );

@@ -13,6 +13,7 @@ import { readMeta } from '../store/kinds/meta.ts';
 import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../store/outbox/outbox-store.ts';
+import { listOpenIssues } from '../store/records/issue-store.ts';
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
 import { isPassing, readRepeats } from '../store/runs/repeats.ts';
@@ -75,6 +76,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
     ...(await heldNeeds(db)),
     ...(await blockNeeds(db)),
     ...(await parkedNeeds(db)),
+    ...(await twinNeeds(db)),
     ...(await readDiffering(db)).map((differing) => need('kind.differs', differing)),
     ...(await volatileNeeds(db)),
     ...(await hiddenFieldNeeds(db)),
@@ -113,6 +115,15 @@ async function parkedNeeds(db: Queryable) {
     ),
     ...(others > 0 ? [need('entries.parked', { entries: others })] : []),
   ];
+}
+
+/** The latest created records that may exist twice. */
+async function twinNeeds(db: Queryable) {
+  const twins = await listOpenIssues(db, { code: 'twins', limit: PARKED_NAMED });
+  return twins.map(({ kind, recordId: id, detail, firstSeenAt: since }) => {
+    const [otherId = ''] = detail?.match(/\d+/) ?? [];
+    return need('record.twins', { kind, recordId: id ?? '', otherId, since });
+  });
 }
 
 async function blockNeeds(db: Queryable) {

@@ -95,6 +95,16 @@ const WORDS = {
     page: '/outbox?state=parked',
     command: 'bms-sync outbox',
   }),
+  'record.twins': (facts: { kind: string; recordId: string; otherId: string }, translator) => ({
+    title: translator.t(TWINS, { ...facts, kind: kindLabel(translator, facts.kind) }),
+    why: [
+      translator.t(
+        'bms-sync created the first one. If they are the same, delete one in the service: the next pull then closes the issue.',
+      ),
+    ],
+    page: `/issues?kind=${facts.kind}&code=twins`,
+    command: `bms-sync record ${facts.kind} ${facts.recordId}`,
+  }),
   'kind.blocked': (
     facts: { kind: string; kinds?: readonly string[]; reason: string; entryId?: number | null },
     translator,
@@ -217,7 +227,7 @@ const WORDS = {
         who: facts.createdBy,
         n: facts.records,
         kind: kindLabel(translator, facts.kind),
-        origin: facts.origin,
+        origin: translateReason(facts.origin, translator),
       }),
     ],
     effect: translator.t('Review its cells first. Once approved, it can be applied.'),
@@ -247,6 +257,8 @@ function entryWords(facts: EntryFacts, state: keyof typeof ENTRY_TITLES, transla
     command: `bms-sync outbox show ${id}`,
   };
 }
+
+const TWINS: MessageKey = 'The records {recordId} and {otherId} of {kind} may be the same';
 
 const HELD: MessageKey =
   '{n, plural, one {# deletion of {kind} is held} other {# deletions of {kind} are held}}';

@@ -84,7 +84,9 @@ describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
         expect(['report', 'kinds'], argv.join(' ')).toContain(argv[0]); // They list what there is, without a mirror.
       else {
         expect(ended, argv.join(' ')).toMatchObject({ code: 2, stdout: '' });
-        expect(ended.stderr).toContain('These settings and the mirror exclude other fields: clients.email.');
+        expect(ended.stderr).toContain(
+          'These settings and the mirror exclude different fields: clients.email.',
+        );
         expect(ended.stderr).toContain('take over these settings: bms-sync migrate');
       }
       expect(await addresses(), argv.join(' ')).toBe(12);

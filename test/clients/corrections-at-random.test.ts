@@ -8,7 +8,7 @@ import { expect, inject, test } from 'vitest';
 import { KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { isShownAsWritten } from '../../src/diff/merge-update.ts';
 import type { Json, JsonObject } from '../../src/lib/json/json.ts';
-import { approvePlan } from '../../src/features/plans/work/approve-plan.ts';
+import { approvePlan } from '../../src/features/plans/work/decide-plan.ts';
 import { showPlan, type ShownPlan } from '../../src/features/plans/work/plan-document.ts';
 import { atRest, entries } from '../end-to-end/outbound-ledger.ts';
 import { serving, setScene, type Scene } from '../end-to-end/outbound-scene.ts';
@@ -205,7 +205,7 @@ function expectModel({ scene: { service }, model }: Round): void {
 async function carriedOut(round: Round, id: number, beforeSending: () => void): Promise<ShownPlan | null> {
   const { session, env } = round.scene;
   expect((await run(['apply', String(id)], env)).stderr).toContain('waits for the approval');
-  await approvePlan(session, { id, by: 'Marie', now: new Date(), approvals: 1 });
+  await approvePlan(session, { kinds: KINDS, id, by: 'Marie', now: new Date(), approvals: 1 });
   if (!(await applied(round, id))) return null;
   beforeSending();
   await sent(round);

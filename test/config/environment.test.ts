@@ -92,6 +92,13 @@ describe('BMS__ variables', () => {
     expect(SETTINGS.map(({ variable }) => variable)).toContain('BMS__OUTBOUND__PATIENCE_SECONDS');
   });
 
+  test('a name within a map goes as JSON into the variable of the map; a misspelt setting is still guessed', () => {
+    expect(refusal({ env: { BMS__SCHEDULES__CLIENTS: '@daily' } })).toContain(
+      'BMS__SCHEDULES__CLIENTS: unknown setting; the names in schedules go as JSON into BMS__SCHEDULES',
+    );
+    expect(refusal({ env: { BMS__SCHEDULES__TIMEZON: 'UTC' } })).toContain('mean BMS__SCHEDULES__TIMEZONE?');
+  });
+
   test('numbers, lists, maps and null are JSON', () => {
     const config = loadConfig({
       env: {

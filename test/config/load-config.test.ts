@@ -103,6 +103,7 @@ describe('faults', () => {
     ['DATABASE_URL', './data/mirror.db', 'file:./data/mirror.db'],
     ['QUEUE_URL', 'localhost:6379', 'redis://localhost:6379'],
     ['BMS__SCHEDULES__TIMEZONE', 'Toronto', 'America/Toronto'],
+    ['BMS__SCHEDULES__TIMEZONE', 'America/Montreall', 'America/Montreal'],
   ])('%s=%s is shown with what was probably meant: %s', (name, wrong, meant) => {
     const text = refusal({ env: { [name]: wrong } });
     expect(text).toContain(`(from ${name}): got "${wrong}"; expected `);
@@ -116,6 +117,7 @@ describe('faults', () => {
     ['SMTP_URL', 'mail.example'],
     ['BMS__SOURCE__PROXY_URL', 'localhost:3128'],
     ['BMS_BASE_URL', 'x y?z'],
+    ['BMS__SCHEDULES__TIMEZONE', 'America/Monterrrey'],
   ])('%s=%s is one fault, and is named once', (name, value) => {
     expect(refusal({ env: { [name]: value } })).toMatch(/^One setting is wrong:\n {2}[^\n]*$/);
   });
@@ -151,7 +153,7 @@ describe('faults', () => {
     );
     const text = refusal({ file });
     expect(text).toContain('schedules.client');
-    expect(text).toContain('unknown record kind; did you mean clients?');
+    expect(text).toContain('unknown record kind "client"; did you mean clients?');
     expect(text).toContain('diff.ignoreFields.wares');
   });
 

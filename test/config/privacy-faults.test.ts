@@ -32,7 +32,7 @@ test.each([
   [{ punches: ['start_time'] }, 'privacy.exclude.punches', 'it belongs to the natural key of punches'],
   [{ punches: ['system_id'] }, 'privacy.exclude.punches', 'it identifies the company'],
   [{ sales: ['number'] }, 'privacy.exclude.sales', 'it belongs to the natural key of sales'],
-  [{ client: ['email'] }, 'privacy.exclude.client', 'unknown record kind; did you mean clients?'],
+  [{ client: ['email'] }, 'privacy.exclude.client', 'unknown record kind "client"; did you mean clients?'],
 ])('%j is refused', (exclude, setting, reason) => {
   const further = {
     BMS__KINDS: '{"sales":{"list":"/s","naturalKey":["number"],"fields":{"number":"text"}}}',

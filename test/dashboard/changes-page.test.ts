@@ -38,6 +38,7 @@ test('shows changes by day, and those of some days alone, on the page and as a f
   expect(await seen('?from=2026-03-02&to=2026-03-02')).toEqual([second, '3', '2']);
   expect(await seen('?from=2026-03-02&kind=clients')).toEqual([third, '4', second, '3', '2']);
   expect(await seen('?to=2026-03-02&before=3&record=2&kind=clients')).toEqual([second, '2']);
+  expect(await seen('?record=2')).toEqual([second, '2']);
   expect(await seen('?from=2026-03-04&to=')).toEqual([]);
   expect(await seen('?record=3')).toEqual([second, '3']);
   expect((await get('/changes?from=yesterday')).status).toBe(400);

@@ -94,6 +94,11 @@ async function needEverything(session: Session): Promise<void> {
     [10, 'products', 'complete', null, 1, 0, NOON_TEXT, 1, ...none],
   );
   await put(
+    'issues',
+    ['kind', 'record_id', 'code', 'detail', 'first_seen_at'],
+    ['clients', '8', 'twins', '["9"]', NOON_TEXT],
+  );
+  await put(
     'mirror_meta',
     ['key', 'value'],
     ['volatile.clients', JSON.stringify({ sweeps: { photo: 2 }, ignored: [] })],
@@ -124,6 +129,7 @@ test.each(DATABASES)(
       'kind.blocked',
       ...Array.from({ length: 5 }, () => 'entry.parked'),
       'entries.parked',
+      'record.twins',
       'kind.differs',
       'field.volatile',
       'webhook.disabled',
@@ -145,6 +151,9 @@ test.each(DATABASES)(
       title.trim(),
     );
     expect(shown).toEqual(titles);
+    expect(titles).toContain('The records 8 and 9 of clients may be the same');
+    const issues = await (await stage.get('/issues?kind=clients&code=twins')).text();
+    for (const id of ['8', '9']) expect(issues).toContain(`href="/records/clients/${id}"`);
 
     const anna = { name: 'anna', url: 'mailto:anna@garage.example', format: 'email' } as const;
     const wish = { ...anna, kinds: null, changes: null, fields: null };

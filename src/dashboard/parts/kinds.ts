@@ -83,7 +83,6 @@ export function countedWords(kinds: readonly KindLine[], { t, when }: Reader) {
 export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
   const certified = kinds.filter((kind) => kind.state === 'certified').length;
   const { t, count } = reader;
-  const isUnread = kinds.every((kind) => kind.lastSweepAt === null); // The panel above says so.
   const note = t(
     certified === kinds.length
       ? 'All are certified: the mirror has exactly the rows of the service’s lists'
@@ -117,15 +116,8 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     </tr>`;
   });
   const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
-  return panel(
-    {
-      id: 'kinds',
-      title: t('Record kinds'),
-      note: isUnread ? null : html`${note} ${countedWords(kinds, reader)}`,
-      isLive: true,
-    },
-    table,
-  );
+  const notes = html`${note} ${countedWords(kinds, reader)}`;
+  return panel({ id: 'kinds', title: t('Record kinds'), note: notes, isLive: true }, table);
 }
 
 /** When the list of a kind was known exactly, and why it is not now. */

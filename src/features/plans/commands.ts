@@ -4,7 +4,7 @@ import { documentOf } from '../../lib/json/document.ts';
 import { compactJson } from '../../lib/json/json.ts';
 import { UsageError, describeFileFault } from '../../lib/sync-error.ts';
 import { capitalize, withFullStop } from '../../lib/text/text.ts';
-import { countPlans, listPlans } from './store.ts';
+import { countPlans } from './store.ts';
 import type { AnyOperation } from '../../operations/operation.ts';
 import {
   applyCorrections,
@@ -18,6 +18,7 @@ import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
   planList,
+  readPlans,
   showPlan,
   shownPlan,
   type ShownPlan,
@@ -66,10 +67,10 @@ export const plansCommand = (context: CommandContext): Command =>
 
 const MAX_LISTED = 50;
 
-async function listAnswer(context: CommandContext, { session, options }: Mirror): Promise<Printout> {
+async function listAnswer(context: CommandContext, { session, options, parts }: Mirror): Promise<Printout> {
   const { limit = MAX_LISTED } = options;
   const total = await countPlans(session);
-  const plans = takeFirst(await listPlans(session, limit + 1), limit, context.io, { total });
+  const plans = takeFirst(await readPlans(session, parts.kinds, limit + 1), limit, context.io, { total });
   const names = ['plan', 'state', 'kind', 'from', 'by', 'since (UTC)', 'approved by'];
   const rows = plans.map(({ id, state, kind, origin, createdBy, createdAt, approvedBy }) => {
     return [id, state, kind, origin, createdBy, createdAt, approvedBy];

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { listPlans } from './store.ts';
 import {
   planList,
+  readPlans,
   RESULT_COLUMNS,
   resultLines,
   showPlan,
@@ -83,7 +83,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
     ready();
   });
   app.get('/v1/plans', { schema: listSchema }, async ({ query: { before, limit } }, reply) =>
-    sendDocument(reply, planList, { plans: await listPlans(session, limit, before) }),
+    sendDocument(reply, planList, { plans: await readPlans(session, kinds, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
     sendJsonText(reply, await writePlan(session, kinds, id, approvals)),

@@ -71,7 +71,7 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
   const counted = report.counts.map((meaning) => countedBy(meaning, statuses));
   const { t } = translatorFor(request.language);
   const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
-  const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted));
+  const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted)).join(', ');
   const unknown = (wanted.length > 0 ? [] : summed)
     .map((column) => ({ column, count: rows.filter((row) => row[columns.indexOf(column)] === null).length }))
     .filter(({ count }) => count > 0);
@@ -97,7 +97,7 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
       ...unknown.map((facts) =>
         t('{count, plural, one {# row has} other {# rows have}} no {column}: not in its total.', facts),
       ),
-      ...(left.length === 0 ? [] : [t('Left out: {statuses}.', { statuses: left.join(', ') })]),
+      ...(left === '' ? [] : [t('Left out, counted over all days: {statuses}.', { statuses: left })]),
     ],
   };
 }

@@ -3,15 +3,15 @@ const SHORT = 4;
 
 /**
  * The known name that differs least from a misspelt one, case and separators aside; undefined where all differ by more than a
- * third of its letters, and by more than two (in short names one) at all.
+ * third of its letters, and by more than two (in short names one) at all, or by more than `most`.
  */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
+export function nearestName(name: string, known: Iterable<string>, most = Infinity): string | undefined {
   const letters = lettersOf(name.slice(0, MAX_GUESSED_LENGTH));
   let best: { readonly name: string; readonly distance: number } | undefined;
   for (const candidate of known) {
     const candidateLetters = lettersOf(candidate);
     const isShort = Math.max(letters.length, candidateLetters.length) <= SHORT;
-    const maxDifference = Math.max(isShort ? 1 : 2, Math.floor(letters.length / 3));
+    const maxDifference = Math.min(most, Math.max(isShort ? 1 : 2, Math.floor(letters.length / 3)));
     if (Math.abs(candidateLetters.length - letters.length) > maxDifference) continue;
     const distance = editDistance(letters, candidateLetters);
     if (distance <= maxDifference && distance < (best?.distance ?? Infinity))
@@ -29,13 +29,13 @@ function lettersOf(name: string): string {
 }
 
 /** Ends a message about an unknown name: `; did you mean source.baseUrl?`, or nothing where no known name is near. */
-export function didYouMean(name: string, known: readonly string[]): string {
+export function didYouMean(name: string, known: readonly string[], most?: number): string {
   // A group is not a suggestion for a name inside it.
   const groups = name.split(SEPARATORS).slice(0, -1).map(lettersOf);
   const near = known.filter((each) => !groups.includes(lastWordOf(each)));
   // With the same last word alone it is the right setting in the wrong group, or a city without its continent.
   const sameWord = known.filter((candidate) => lastWordOf(candidate) === lastWordOf(name));
-  const guess = sameWord.length === 1 ? sameWord[0] : nearestName(name, near);
+  const guess = sameWord.length === 1 ? sameWord[0] : nearestName(name, near, most);
   return guess === undefined ? '' : `; did you mean ${guess}?`;
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { StaleKind } from '../../../src/needs/read-needs.ts';
 import type { Row, Session } from '../../../src/db/session/session.ts';
 import { compactJson } from '../../../src/lib/json/json.ts';
-import { endPlan } from '../../../src/features/plans/work/end-plan.ts';
+import { endPlan } from '../../../src/features/plans/work/decide-plan.ts';
 import { insertPlan } from '../../../src/features/plans/store.ts';
 import { NOON_TEXT } from '../../store/temp-mirror.ts';
 import { takeSnapshot } from '../../../src/features/export/snapshot.ts';

@@ -22,7 +22,7 @@ test.each(DATABASES)('report lists the reports, and prints or writes one, in %s'
   expect(printed).toMatchObject({ code: 0, stderr: '' });
   expect(printed.stdout).toMatch(/Total of company 7: sales \d+, lines_exact [\d.]+, total_exact [\d.]+/);
   expect(printed.stdout).toContain('In part: 2025-01');
-  expect(printed.stdout).toMatch(/Left out: sales quote \(\d+\)\./);
+  expect(printed.stdout).toMatch(/Left out, counted over all days: sales quote \(\d+\)\./);
 
   const out = join(tempFolder(), 'sales.csv');
   const written = document(await run(['report', 'sales-by-month', '--out', out, '--json'], env));

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { compactJson } from '../../../lib/json/json.ts';
 import { applyPlan } from '../work/apply-plan.ts';
-import { approvePlan } from '../work/approve-plan.ts';
-import { endPlan } from '../work/end-plan.ts';
+import { approvePlan, endPlan } from '../work/decide-plan.ts';
 import { showPlan, shownPlan } from '../work/plan-document.ts';
 import { undoPlan } from '../work/undo-plan.ts';
 import { wholeNumber } from '../../../operations/inputs.ts';
@@ -29,8 +28,8 @@ export const approveCorrections = operation({
   summary: 'approve a plan that another user has made',
   notice: 'Approved: the plan can be applied.',
   input: planPath,
-  run: thenShow(({ session, plans, now, by }, { id }) =>
-    approvePlan(session, { id, by: by.who, now, ...plans }),
+  run: thenShow(({ session, kinds, plans, now, by }, { id }) =>
+    approvePlan(session, { kinds, id, by: by.who, now, ...plans }),
   ),
 });
 

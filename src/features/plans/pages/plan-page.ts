@@ -20,6 +20,7 @@ import { addPage, type Dashboard } from '../../../dashboard/parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from '../../../dashboard/parts/paging.ts';
 import { planBadge, planButtons } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
+import { translateReason } from '../../../words/stored-reasons.ts';
 import type { MessageKey } from '../../../lib/text/translator.ts';
 import { ellipsize, labelledField, labelledKind, shownText } from '../../../dashboard/parts/values.ts';
 
@@ -41,7 +42,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
-    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${plan.origin}</span> ${planBadge(reader, plan.state)}`)}
+    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${translateReason(plan.origin, reader)}</span> ${planBadge(reader, plan.state)}`)}
       <div id="plan" data-live>
         ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
       </div>

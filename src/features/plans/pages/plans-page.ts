@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { countPlans, listPlans, type StoredPlan } from '../store.ts';
+import { countPlans } from '../store.ts';
 import type { Server } from '../../../http/server.ts';
 import { dataTable, html, type Html } from '../../../http/html.ts';
 import { deciderOf } from '../../../http/access.ts';
@@ -8,11 +8,13 @@ import { problemOf } from '../../../http/answer-errors.ts';
 import { fieldLabel, kindLabel } from '../../../catalog/descriptions.ts';
 import { FORM_BYTES } from '../../../http/upload-limit.ts';
 import { UsageError } from '../../../lib/sync-error.ts';
+import { readPlans } from '../work/plan-document.ts';
 import { uploadPlan } from '../operations/upload-plan.ts';
 import { isRoleAllowed } from '../../../store/users/user-store.ts';
 import { listPanel, emptyNote, pageTitle, panel } from '../../../dashboard/parts/layout.ts';
 import { addPage, beforeId, sendProblemPage, type Dashboard } from '../../../dashboard/parts/page.ts';
 import { formField, listPage, PAGE_ROWS, pageLinks } from '../../../dashboard/parts/paging.ts';
+import { translateReason } from '../../../words/stored-reasons.ts';
 import { planBadge } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
 import { labelledKind } from '../../../dashboard/parts/values.ts';
@@ -29,7 +31,7 @@ export function addPlansPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async (request) => {
     const { query, reader, user } = request;
     const { t } = reader;
-    const read = await listPlans(dashboard.session, PAGE_ROWS + 1, query.before);
+    const read = await readPlans(dashboard.session, dashboard.kinds, PAGE_ROWS + 1, query.before);
     const { rows, ...rest } = listPage(read, (plan) => plan.id, await countPlans(dashboard.session));
     const none = emptyNote(t('None yet.'));
     const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
@@ -128,7 +130,7 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Reader): Html {
   );
 }
 
-function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
+function planTable(plans: Awaited<ReturnType<typeof readPlans>>, reader: Reader): Html {
   const { t } = reader;
   const by = (who: string | null, at: string | null): Html =>
     who === null || at === null
@@ -140,7 +142,7 @@ function planTable(plans: readonly StoredPlan[], reader: Reader): Html {
     return html`<tr>
       <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
       <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan.state)}</td>
-      <td translate="no">${plan.origin}</td>
+      <td translate="no">${translateReason(plan.origin, reader)}</td>
       <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
       <td class="${decidedBy === null ? 'blank' : ''}" data-title="${t('Decided by')}">
         ${by(decidedBy, decidedAt)}

@@ -4,9 +4,10 @@ import { anyJson, documentOf, instant, type DocumentOf } from '../../../lib/json
 import { compactJson, plainJson } from '../../../lib/json/json.ts';
 import type { MessageKey } from '../../../lib/text/translator.ts';
 import { ownEventLoopTurn } from '../../../lib/time/event-loop-turn.ts';
-import type { Session } from '../../../db/session/session.ts';
+import type { Queryable, Session } from '../../../db/session/session.ts';
 import {
   countPlanRows,
+  listPlans,
   planRowSlices,
   plansToApprove,
   readPlan,
@@ -14,8 +15,8 @@ import {
   type PlanRow,
 } from '../store.ts';
 import { isSameUserName, type UserRole } from '../../../store/users/user-store.ts';
-import { findStale } from './apply-plan.ts';
 import { parseCells } from './judge-row.ts';
+import { findState } from './plan-state.ts';
 
 /** Counts the rows of a plan, as a sentence. */
 export const PLAN_COUNTS_TEXT: MessageKey =
@@ -26,7 +27,9 @@ const person = z.string().nullable();
 const listedPlan = z.object({
   id: z.int(),
   kind: z.string(),
-  state: z.enum(['open', 'applied', 'rejected', 'withdrawn']),
+  state: z
+    .enum(['open', 'stale', 'applied', 'rejected', 'withdrawn'])
+    .describe('stale: it can no longer be applied'),
   origin: z.string().describe('the name of the file, or the plan that it undoes'),
   checksum: z.string().describe('of the kind and the rows'),
   createdAt: instant,
@@ -53,7 +56,6 @@ const planRow = z.object({
 });
 
 const planSummary = listedPlan.extend({
-  state: z.enum(['open', 'stale', 'applied', 'rejected', 'withdrawn']),
   stale: z.array(z.string()).describe('why it can no longer be applied'),
   next: z.string().nullable().describe('who acts next; null: nobody'),
   counts: z.object({
@@ -69,6 +71,12 @@ export const shownPlan = planSummary.extend({ rows: z.array(planRow) });
 /** A plan as people and programs see it. */
 export type ShownPlan = DocumentOf<typeof shownPlan>;
 
+/** The latest plans with their states, the newest first. @param before Only plans with a lower number. */
+export async function readPlans(db: Queryable, kinds: readonly Kind[], limit: number, before?: number) {
+  const plans = await listPlans(db, limit, before);
+  return Promise.all(plans.map(async (plan) => ({ ...plan, ...(await findState(db, kinds, plan)) })));
+}
+
 /** A plan without its rows. */
 export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
@@ -80,9 +88,7 @@ export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
  */
 export async function summarizePlan(session: Session, kinds: readonly Kind[], id: number, approvals = 0) {
   const plan = await readPlan(session, id);
-  const kind = kinds.find((kind) => kind.name === plan.kind);
-  const stale = plan.state === 'open' && kind ? await findStale(session, kind, plan, plan.createdAt) : [];
-  const state = stale.length > 0 ? ('stale' as const) : plan.state;
+  const { state, stale } = await findState(session, kinds, plan);
   const counts = await countPlanRows(session, id);
   const isWaiting = state === 'open' && counts.updates + counts.creates > 0;
   const step = approvals > 0 && plan.approvedBy === null ? NEEDS_APPROVAL : CAN_BE_APPLIED;

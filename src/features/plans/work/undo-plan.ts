@@ -19,7 +19,8 @@ import {
 import { parseSettlement } from '../../../store/outbox/settlement.ts';
 import { readOwnRows, type MirrorRow } from '../../../outbound/mirror-rows.ts';
 import { findOtherRecord } from '../../../outbound/send/other-record.ts';
-import { alreadyDecided, type PlanDecision } from './approve-plan.ts';
+import type { PlanDecision } from './decide-plan.ts';
+import { alreadyDecided } from './plan-state.ts';
 import { parseCells, type PlannedCell } from './judge-row.ts';
 import { judgeThenStore } from './judge-then-store.ts';
 

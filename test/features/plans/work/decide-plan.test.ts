@@ -2,10 +2,9 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../../src/catalog/kinds/catalog.ts';
 import { applyPlan } from '../../../../src/features/plans/work/apply-plan.ts';
-import { approvePlan } from '../../../../src/features/plans/work/approve-plan.ts';
-import { endPlan } from '../../../../src/features/plans/work/end-plan.ts';
+import { approvePlan, endPlan } from '../../../../src/features/plans/work/decide-plan.ts';
 import type { Session } from '../../../../src/db/session/session.ts';
-import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
+import { readPlans, readWaitingPlans, showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
 import { thrownBy } from '../../../store/temp-mirror.ts';
 import { ONE_DATABASE, type DATABASES } from '../../../pull/steps.ts';
@@ -24,7 +23,7 @@ async function scene(database: (typeof DATABASES)[number]) {
   const apply = (planId = plan) =>
     applyPlan(on.session, { kinds: KINDS, id: planId, by: 'ada', now, approvals: 1 });
   const approve = (by: string, planId = plan) =>
-    approvePlan(on.session, { id: planId, by, now, approvals: 1 });
+    approvePlan(on.session, { kinds: KINDS, id: planId, by, now, approvals: 1 });
   const codeOf = async (work: () => Promise<void>): Promise<unknown> =>
     ((await thrownBy(work)) as { readonly code?: string }).code;
   return { on, plan, now, apply, approve, codeOf };
@@ -73,7 +72,7 @@ describe.each(ONE_DATABASE)('with approvals, in %s', (database) => {
     await on.session.atomically((tx) =>
       tx.write(sql`update plans set approved_at = null, approved_by = null`),
     );
-    const late = { id: plan, by: 'Marie', now, approvals: 1 };
+    const late = { kinds: KINDS, id: plan, by: 'Marie', now, approvals: 1 };
     expect(await codeOf(() => approvePlan(beaten(withdraw), late))).toBe('plan.withdrawn');
     expect(await showPlan(on.session, KINDS, plan)).toMatchObject({ state: 'withdrawn', approvedBy: null });
   });
@@ -90,5 +89,25 @@ describe.each(ONE_DATABASE)('with approvals, in %s', (database) => {
     await approve('Marie');
     await alter('Fils', 'Co');
     expect(await codeOf(apply)).toBe('plan.altered');
+  });
+
+  test('a plan that changes nothing waits for nobody, and a stale one is not approved: each says so', async () => {
+    const { on, plan, apply, approve, codeOf } = await scene(database);
+    const lines = await exported(on);
+    edit(lines, '999', { name: 'Nobody' });
+    const refused = (await planOf(on, lines))?.id ?? 0;
+    expect(await codeOf(() => apply(refused))).toBe('plan.empty');
+    expect(await codeOf(() => approve('Marie', refused))).toBe('plan.empty');
+    expect((await readWaitingPlans(on.session, KINDS, { approvals: 1 })).map(({ id }) => id)).toEqual([plan]);
+
+    await on.pass(60);
+    on.service.world.update('clients', on.service.world.ids('clients')[0] ?? 0, { name: 'Theirs' });
+    await on.pull('clients');
+    expect(await codeOf(() => approve('Marie'))).toBe('plan.stale');
+    expect(await codeOf(apply)).toBe('plan.stale');
+    expect((await readPlans(on.session, KINDS, 10)).map(({ id, state }) => [id, state])).toEqual([
+      [refused, 'open'],
+      [plan, 'stale'],
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import type { Kind } from '../../../catalog/kind.ts';
 import { SyncError } from '../../../lib/sync-error.ts';
 import { sanitizeLine } from '../../../lib/text/text.ts';
 import { formatInstant } from '../../../lib/time/clock.ts';
@@ -6,7 +7,41 @@ import type { Session } from '../../../db/session/session.ts';
 import { decidePlan, readPlan, type StoredPlan } from '../store.ts';
 import type { Decider } from '../../../store/users/decision-store.ts';
 import { isSameUserName } from '../../../store/users/user-store.ts';
-import { alreadyDecided } from './approve-plan.ts';
+import { alreadyDecided, kindOfOpen, readOpenRows } from './plan-state.ts';
+
+/** A person's decision on a plan. */
+export interface PlanDecision {
+  readonly kinds: readonly Kind[];
+  readonly id: number;
+  readonly by: string;
+  readonly now: Date;
+}
+
+/**
+ * Approves an open plan with the rows that were shown.
+ *
+ * @throws {SyncError} `plan.own` for its maker, `plan.absent`, and the errors of `kindOfOpen` and `readOpenRows`.
+ */
+export async function approvePlan(
+  session: Session,
+  { kinds, id, by, now, approvals }: PlanDecision & { readonly approvals: number },
+): Promise<void> {
+  const plan = await readPlan(session, id);
+  await readOpenRows(session, kindOfOpen(kinds, plan), plan);
+  if (isSameUserName(plan.createdBy, by))
+    throw new SyncError(`${by} made plan ${id}: only another user can approve it.`, {
+      code: 'plan.own',
+      hint:
+        approvals > 0
+          ? `That user approves it: bms-sync approve ${id}`
+          : `No plan needs an approval (plans.approvals: 0): bms-sync apply ${id}`,
+    });
+  await session.atomically(async (tx) => {
+    const approval = { approvedAt: formatInstant(now), approvedBy: by };
+    if (!(await decidePlan(tx, id, approval, sql`approved_at is null`)))
+      throw alreadyDecided(await readPlan(tx, id));
+  });
+}
 
 type Ending = 'rejected' | 'withdrawn';
 
