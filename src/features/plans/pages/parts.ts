@@ -19,7 +19,6 @@ export function planButtons(
 ): readonly DecisionButton[] {
   const { t } = translator;
   const { id, state, approvedBy, counts } = plan;
-  const { user } = rules;
   const about = t('plan {id}', { id });
   const button = (label: Decision): DecisionButton => {
     const isMain = label === 'Approve' || label === 'Apply';
@@ -38,8 +37,9 @@ export function planButtons(
     const confirmation = { question: t('It can no longer be applied. Continue?'), answer: t(label) };
     buttons.push({ ...button(label), confirmation: { ...confirmation, ...(field && { field }) } });
   };
-  if (user && canEnd('rejected', plan, user)) endButton('Reject', { name: 'reason', label: t('Reason') });
-  if (user && canEnd('withdrawn', plan, user)) endButton('Withdraw');
+  const can = (ending: 'rejected' | 'withdrawn') => rules.user && canEnd(ending, plan, rules.user);
+  if (can('rejected')) endButton('Reject', { name: 'reason', label: t('Reason') });
+  if (can('withdrawn')) endButton('Withdraw');
   return buttons;
 }
 
