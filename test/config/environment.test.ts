@@ -96,7 +96,9 @@ describe('BMS__ variables', () => {
     expect(refusal({ env: { BMS__SCHEDULES__CLIENTS: '@daily' } })).toContain(
       'BMS__SCHEDULES__CLIENTS: unknown setting; the names in schedules go as JSON into BMS__SCHEDULES',
     );
-    expect(refusal({ env: { BMS__SCHEDULES__TIMEZON: 'UTC' } })).toContain('mean BMS__SCHEDULES__TIMEZONE?');
+    expect(refusal({ env: { BMS__SCHEDULES__TIME_ZONE: 'UTC' } })).toContain(
+      'mean BMS__SCHEDULES__TIMEZONE?',
+    );
   });
 
   test('numbers, lists, maps and null are JSON', () => {
