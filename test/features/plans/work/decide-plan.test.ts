@@ -101,7 +101,8 @@ describe.each(ONE_DATABASE)('with approvals, in %s', (database) => {
     expect((await readWaitingPlans(on.session, KINDS, { approvals: 1 })).map(({ id }) => id)).toEqual([plan]);
 
     await on.pass(60);
-    on.service.world.update('clients', on.service.world.ids('clients')[0] ?? 0, { name: 'Theirs' });
+    const [row] = (await showPlan(on.session, KINDS, plan)).rows;
+    on.service.world.update('clients', Number(row?.recordId), { name: 'Theirs' });
     await on.pull('clients');
     expect(await codeOf(() => approve('Marie'))).toBe('plan.stale');
     expect(await codeOf(apply)).toBe('plan.stale');
