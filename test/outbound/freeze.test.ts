@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { readMeta, writeMeta } from '../../src/store/kinds/meta.ts';
 import { readFrozen } from '../../src/store/outbox/freeze-store.ts';
 import { freezeIfRestored, resumeSends } from '../../src/outbound/freeze.ts';
-import { DATABASES, ONE_DATABASE } from '../pull/steps.ts';
 import { logger } from '../pull/support.ts';
 import { asked, create, opened, type Stage } from './stage.ts';
 
@@ -14,14 +13,13 @@ const start = (on: Stage): Promise<void> =>
 const moveElsewhere = (on: Stage): Promise<void> =>
   on.session.atomically((tx) => writeMeta(tx, 'outbox.place', 'elsewhere'));
 
-describe.each(DATABASES)('D21: a start on %s', (database) => {
+describe('D21: a start', () => {
   test('freezes all sends where more was sent than the database knows of, until a person resumes', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     on.mark.sends = 3;
     await start(on);
     expect((await readFrozen(on.session))?.reason).toContain('3 sends');
-    const id = await on.store(create());
-    await on.work();
+    const id = await on.send(create());
     expect(asked(on, 'POST')).toEqual([]);
     const log = await readMeta(on.session, 'log');
     expect((await resumeSends(on.session, on.parts.sendCounter))?.reason).toContain('3 sends');
@@ -37,7 +35,7 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
   });
 
   test('freezes where the database is a copy of the one that sends, until a person resumes', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     await start(on);
     const id = await on.store(create());
     await moveElsewhere(on);
@@ -50,20 +48,17 @@ describe.each(DATABASES)('D21: a start on %s', (database) => {
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'done' });
   });
-});
 
-describe.each(ONE_DATABASE)('D21: a start on %s', (database) => {
   test('goes on where the database knows of more than the mark: a crash came between the two', async () => {
-    const on = await opened({ database });
-    await on.store(create());
-    await on.work();
+    const on = await opened();
+    await on.send(create());
     on.mark.sends = 0;
     await start(on);
     expect(await readFrozen(on.session)).toBeNull();
   });
 
   test('goes on in a copy that has no entry', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     await start(on);
     await moveElsewhere(on);
     await start(on);
@@ -73,7 +68,7 @@ describe.each(ONE_DATABASE)('D21: a start on %s', (database) => {
   });
 
   test('freezes where the mirror knows of creations that the outbox does not', async () => {
-    const on = await opened({ database });
+    const on = await opened();
     const foreign = sql`insert into links values ('clients', '5', 99, '2026-03-01 12:00:00.000')`;
     await on.session.atomically((tx) => tx.query(foreign));
     await start(on);

@@ -71,7 +71,7 @@ function tally({ service: { world } }: Stage, entries: readonly Entry[]) {
 }
 
 test(`of ${CREATES} creates of which ${LOST} lose their answer none is doubled, beside five records of strangers`, async () => {
-  const on = await opened({ database: 'SQLite' });
+  const on = await opened();
   const { doubled, missing, counts } = tally(on, await play(on));
   expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
   expect(counts).toEqual({
@@ -83,7 +83,7 @@ test(`of ${CREATES} creates of which ${LOST} lose their answer none is doubled, 
 });
 
 test('of as many at a service that gives its records other keys and names none is doubled either', async () => {
-  const on = await opened({ database: 'PostgreSQL' });
+  const on = await opened();
   alterKeys(on);
   const { doubled, missing, counts } = tally(on, await play(on));
   expect({ doubled, missing }).toEqual({ doubled: 0, missing: 0 });
