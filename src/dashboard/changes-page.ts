@@ -5,10 +5,11 @@ import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
-import { html } from '../http/html.ts';
+import { html, type Html } from '../http/html.ts';
+import type { Reader } from './parts/reader.ts';
 import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
-import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { filterForm, linkTo, listPage, PAGE_ROWS, pageLinks, type Query } from './parts/paging.ts';
 
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
@@ -39,6 +40,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
       (links) => html` · ${links(reader, 'bi_changes', { kind, record, from, to })}`,
     );
     const content = html`${pageTitle(t('Changes'), html`${t('Newest first')}${files}`)}
+    ${dayLinks(reader, { kind, record })}
     ${filterForm(reader, '/changes', [
       {
         name: 'kind',
@@ -54,4 +56,13 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     ${listPanel('changes', t('Change events'), query.before === undefined, list)}`;
     return { title: t('Changes'), content };
   });
+}
+
+function dayLinks({ t, dayBefore }: Reader, filters: Query): Html {
+  const link = (words: string, from: string, to = from): Html =>
+    html`<a class="button" href="${linkTo('/changes', { ...filters, from, to })}">${words}</a>`;
+  const today = dayBefore(0);
+  return html`<nav class="filters" aria-label="${t('Days')}">
+    ${link(t('Today'), today)} ${link(t('Yesterday'), dayBefore(1))} ${link(t('7 days'), dayBefore(6), today)}
+  </nav>`;
 }

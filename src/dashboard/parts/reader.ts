@@ -60,6 +60,9 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     minute: date,
     /** The day of a stored instant, in words. */
     day: (text: string): string => day.format(parseInstant(text)),
+    /** Today, or a day before, as `YYYY-MM-DD`. */
+    dayBefore: (days: number): string =>
+      new Date(Date.parse(full.format(clock.now()).slice(0, 10)) - days * DAY).toISOString().slice(0, 10),
     /** Formats a stored instant, `YYYY-MM-DD HH:MM:SS` UTC, to the minute. */
     exactTime: (text: string): Html => time(text, date),
     /** How long ago a stored instant was, or how far ahead it is. */
