@@ -43,7 +43,7 @@ function sources(): object {
 }
 
 function describedModel(report: Report): object {
-  const amounts = [...report.sql.matchAll(/as (\w+)_exact\b/g)].map(([, name = '']) => name);
+  const amounts = [...report.sql.matchAll(/, 2\) as (\w+)_exact\b/g)].map(([, name = '']) => name);
   const exact = amounts.map((name) => ({ exact_is_units: { arguments: { amount: name } } }));
   return {
     name: modelOf(report),

@@ -109,7 +109,7 @@ export function repeatCustomers(world: World): Rows {
 export function yearOnYear(world: World): Rows {
   const counted = salesOf(world).flatMap((sale) => {
     if (!isSold(sale.status) || sale.day === null) return [];
-    const later = `${Number(sale.day.slice(0, 4)) + 1}${sale.day.slice(4)}`;
+    const later = `${Number(sale.day.slice(0, 4)) + 1}${sale.day.slice(4).replace('-02-29', '-02-28')}`;
     const before = later <= FIRST_DAY ? [{ ...sale, day: later, isNow: false }] : [];
     return [{ ...sale, day: sale.day, isNow: true }, ...before];
   });

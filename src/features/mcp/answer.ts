@@ -18,16 +18,6 @@ export interface Findings {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** A kind whose rows in the mirror are not proven to be those of the service. */
-interface UnprovenKind {
-  readonly kind: string;
-  /** `never`, `running`, `invalid`, `aborted`, `complete`, `held`, `stale`, or `unlisted`. */
-  readonly state: string;
-  /** When the list was last known exactly; null = never. */
-  readonly since: string | null;
-  readonly reason: string | null;
-}
-
 /** The states of the kinds when a question arrives. */
 export interface KindStates {
   readonly freshness: readonly KindFreshness[];
@@ -38,30 +28,27 @@ export interface KindStates {
 /** The answer of every tool. */
 export type ToolAnswer = ReturnType<typeof toAnswer>;
 
-/** Lists which of some kinds are not proven, with the reason. */
+/** Lists which of some kinds are not proven, since when (null = they never were), and why: by the state of their list, or `held`, `stale`, `unlisted`. */
 function listUnproven(kinds: readonly string[], states: KindStates, language: Language) {
   const { t } = translatorFor(language);
-  return kinds.flatMap((kind): UnprovenKind[] => {
+  return kinds.flatMap((kind) => {
     const freshness = states.freshness.find((each) => each.kind === kind);
     if (freshness === undefined)
       return [{ kind, state: 'unlisted', since: null, reason: t('the service does not list this kind') }];
     const { state, reason, heldDeletions: held, certifiedAt: since } = freshness;
-    if (['never', 'running', 'invalid', 'aborted'].includes(state)) {
-      const { label, why } = describeOutcome({ state, reason, missing: null }, translatorFor(language));
-      return [{ kind, state, since, reason: why ?? label }];
-    }
-    if (held > 0) {
+    const isRead = !['never', 'running', 'invalid', 'aborted'].includes(state);
+    if (isRead && held > 0) {
       const waiting = t('{held, plural, one {# deletion waits} other {# deletions wait}} for a decision', {
         held,
       });
       return [{ kind, state: 'held', since, reason: waiting }];
     }
-    if (states.stale.some((staleKind) => staleKind.kind === kind))
+    if (isRead && states.stale.some((staleKind) => staleKind.kind === kind))
       return [{ kind, state: 'stale', since, reason: t('scheduled pulls of this kind were missed') }];
     if (state === 'certified') return [];
     const missing = countMissing(states.missing, [kind]);
-    const { why } = describeOutcome({ state, reason, missing }, translatorFor(language));
-    return [{ kind, state, since, reason: why }];
+    const { why, label } = describeOutcome({ state, reason, missing }, translatorFor(language));
+    return [{ kind, state, since, reason: why ?? label }];
   });
 }
 

@@ -60,35 +60,3 @@ export async function readOwnViews({ session, kinds }: ToolContext): Promise<rea
   const views = listViews(mirrored, session.dialect);
   return views.filter((view) => view.isInner !== true);
 }
-
-const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status', 'bi_statuses'];
-
-/**
- * The kinds whose records some views show; null = all that the service lists. Of the views of all kinds, a report shows those that its
- * text names, if it names any; of a stranger's select nobody knows.
- */
-export function kindsOfViews(
-  views: readonly string[],
-  kinds: readonly Kind[],
-  text = '',
-): readonly string[] | null {
-  const names = kinds.map((kind) => kind.name);
-  const isOfAll = views.some((view) => OF_ALL_KINDS.includes(view));
-  const named = isOfAll ? names.filter((name) => text.includes(`'${name}'`)) : [];
-  if (isOfAll && named.length === 0) return null;
-  return names.filter(
-    (name) => named.includes(name) || views.some((view) => kindOfView(view, names) === name),
-  );
-}
-
-const KIND_OF_VIEW: Readonly<Record<string, string>> = {
-  client_contacts: 'clients',
-  bi_price_changes: 'products',
-  bi_purchase_statuses: 'purchases',
-};
-
-function kindOfView(view: string, kinds: readonly string[]): string | undefined {
-  const table = KIND_OF_VIEW[view] ?? view.replace(/^bi_(?:deleted_)?/, '');
-  const owners = kinds.filter((kind) => table === kind || table.startsWith(`${kind}_`));
-  return owners.toSorted((a, b) => b.length - a.length)[0];
-}

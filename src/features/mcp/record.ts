@@ -14,8 +14,7 @@ import { readRecordStory, type RecordStory } from '../../store/records/record-st
 import type { Findings } from './answer.ts';
 import type { ToolContext } from './context.ts';
 
-const MOST_HITS = 50;
-const MOST_EVENTS = 50;
+const MOST = 50; // Records or events of an answer.
 
 /** Finds a record with its history, or the records that a text finds. @throws {UsageError} `usage.as_of` for an unknown past. */
 export async function readRecord(
@@ -24,12 +23,12 @@ export async function readRecord(
   { id = '', text, at }: { readonly [name in 'id' | 'text' | 'at']?: string | undefined },
 ): Promise<Findings> {
   if (text === undefined && isRecordId(id)) return readOne(context, kind, id, at);
-  const matches = await findRecords(context.session, kind, { text: text ?? id, limit: MOST_HITS + 1 });
-  const hits = matches.slice(0, MOST_HITS);
+  const matches = await findRecords(context.session, kind, { text: text ?? id, limit: MOST + 1 });
+  const hits = matches.slice(0, MOST);
   return {
     columns: ['id', 'state', 'name'],
     rows: hits.map((hit) => [hit.id, hit.deletedAt === null ? 'live' : 'deleted', recordName(hit.raw)]),
-    isTruncated: matches.length > MOST_HITS,
+    isTruncated: matches.length > MOST,
     kinds: [kind.name],
   };
 }
@@ -73,7 +72,7 @@ async function readState({ session, kinds }: ToolContext, kind: Kind, id: string
 
 function historyOf(story: RecordStory | null) {
   if (story === null) return { state: 'unknown', history: [] };
-  const events = story.events.slice(-MOST_EVENTS);
+  const events = story.events.slice(-MOST);
   return {
     state: story.state,
     history: events.map(({ seq, change, observedAt, origin, fields }) => {

@@ -1,11 +1,9 @@
-import { REPORTS } from '../reports/read-reports.ts';
-import { VIEW } from '../reports/report.ts';
 import { runReport, type ReportRequest } from '../reports/run-report.ts';
 import type { Findings } from './answer.ts';
-import { kindsOfViews, type Caller, type ToolContext } from './context.ts';
+import type { Caller, ToolContext } from './context.ts';
 import { MOST_ROWS, QUERY_MS } from './sql/question.ts';
 
-/** More than an answer shows: the totals of a company are read from its rows. */
+/** More than an answer shows, of which some columns may have no value. */
 const ROWS_READ = 5_000;
 
 /** Runs a ready report over all rows, or those of some days. @throws {UsageError} As `runReport` does. */
@@ -17,13 +15,7 @@ export async function answerReport(
   const views = context.kinds.map((kind) => `bi_${kind.name}`);
   const read = (sql: string) =>
     context.readSql({ sql, limit: ROWS_READ, timeoutMs: QUERY_MS, views: null }, caller);
-  const { columns, rows, ...more } = await runReport(read, views, { ...request, language: caller.language });
-  const text = REPORTS.find(({ name }) => name === more.name)?.sql ?? '';
-  return {
-    columns,
-    rows: rows.slice(0, MOST_ROWS),
-    isTruncated: rows.length > MOST_ROWS,
-    kinds: kindsOfViews(text.match(VIEW) ?? [], context.kinds, text),
-    more,
-  };
+  const answer = await runReport(read, views, { ...request, language: caller.language });
+  const { columns, rows, kinds, ...more } = answer;
+  return { columns, rows: rows.slice(0, MOST_ROWS), isTruncated: rows.length > MOST_ROWS, kinds, more };
 }

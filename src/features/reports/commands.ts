@@ -24,8 +24,10 @@ export function reportCommand(context: CommandContext): Command {
     .action(async (name: string | undefined, options: Options) => {
       const config = await context.keptSettings(options);
       const { from, to, out } = options;
-      const target =
-        out === undefined ? null : { format: requireFormat(out), file: outputFile(config.database.url, out) };
+      const format = formatOfFile(out ?? '');
+      if (out !== undefined && format === null)
+        throw new UsageError(`The name ${out} shows no format.`, NO_FORMAT);
+      const file = out === undefined ? '' : outputFile(config.database.url, out);
       await using session = await openExistingMirror(config);
       const views = await readViewNames(session);
       if (name === undefined) {
@@ -35,25 +37,18 @@ export function reportCommand(context: CommandContext): Command {
         return;
       }
       const answer = await runReport(cellReader(session), views, { name, from, to, language: 'en' });
-      if (target === null) {
+      if (format === null) {
         context.printResult(options, answer, reportTexts(answer));
         return;
       }
-      const encoding = { format: target.format, isRaw: false, isExcel: false, signal: context.io.signal };
-      const written = await exportFile(reportSource(answer), target.file, encoding);
-      const texts = [`${target.file}: ${rowsAndSize(written)}.`, ...standing(answer)];
-      context.printResult(options, { ...answer, ...written, file: target.file }, texts);
+      const encoding = { format, isRaw: false, isExcel: false, signal: context.io.signal };
+      const written = await exportFile(reportSource(answer), file, encoding);
+      const texts = [`${file}: ${rowsAndSize(written)}.`, ...standing(answer)];
+      context.printResult(options, { ...answer, ...written, file }, texts);
     });
 }
 
-function requireFormat(file: string) {
-  const format = formatOfFile(file);
-  if (format !== null) return format;
-  throw new UsageError(`The name ${file} shows no format.`, {
-    code: 'usage.report',
-    hint: 'End the name of --out in .xlsx, .csv or .ndjson.',
-  });
-}
+const NO_FORMAT = { code: 'usage.report', hint: 'End the name of --out in .xlsx, .csv or .ndjson.' };
 
 function* reportTexts(answer: ReportAnswer): Iterable<Printed> {
   yield `${answer.title}. ${answer.question}`;

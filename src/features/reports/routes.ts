@@ -24,6 +24,7 @@ const reportAnswer = z.object({
   ...head,
   from: cell,
   to: cell,
+  kinds: z.array(z.string()).nullable().describe('the kinds that it counts; null = all'),
   columns: z.array(z.string()),
   rows: z.array(z.array(cell)),
   totals: z

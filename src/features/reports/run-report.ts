@@ -2,13 +2,15 @@ import { Big } from 'big.js';
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { literal } from '../../db/session/sql-text.ts';
+import { isOff } from '../../store/kinds/status-store.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
-import { translatorFor, type Language } from '../../lib/text/translator.ts';
+import { translatorFor, type Language, type MessageKey, type Translator } from '../../lib/text/translator.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import { DAY_MS } from '../../lib/time/zone-offset.ts';
+import { outcomeLabel } from '../../words/outcome-texts.ts';
 import { REPORTS } from './read-reports.ts';
-import { describeMissing, type Report } from './report.ts';
+import { describeMissing, kindsOfViews, VIEW, type Report } from './report.ts';
 
 type Cell = string | null;
 
@@ -62,14 +64,18 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
     const day = end === 'first' ? from : to;
     return day === null ? part : `cast(${literal(day)} as text) as ${end}`;
   });
+  const translator = translatorFor(request.language);
+  const doubts = await readDoubts(read, report, translator); // Before the rows, so that a sweep that ends meanwhile hides none.
   const summed = [...new Set(Object.values(report.metrics).map((metric) => metric.column))];
   const answer = await read(withSums(text, report, summed));
   const place = answer.columns.indexOf(PLACE);
   const columns = answer.columns.slice(0, place);
-  const rows = answer.rows.filter((row) => row[place] !== null);
+  const rows = answer.rows
+    .filter((r) => r[place] !== null)
+    .sort((a, b) => Number(a[place]) - Number(b[place]));
   const statuses = answer.rows.flatMap((row) => (row[place] === null ? [row.slice(-STATUS.length)] : []));
   const counted = report.counts.map((meaning) => countedBy(meaning, statuses));
-  const { t } = translatorFor(request.language);
+  const { t } = translator;
   const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
   const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted)).join(', ');
   const unknown = (wanted.length > 0 ? [] : summed)
@@ -79,6 +85,7 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
     ...headOf(report, request.language),
     from,
     to,
+    kinds: doubts.kinds,
     columns,
     rows: rows.map((row) => row.slice(0, columns.length)),
     /** The sums of the columns that add up, of each company by itself; none while a setting is wanted. */
@@ -88,12 +95,8 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
     /** The settings that must say which statuses count. */
     wanted,
     remarks: [
-      ...wanted.map((setting) =>
-        t(
-          'Set {setting} to the statuses that count: several occur, so each has rows of its own and nothing is added up.',
-          { setting },
-        ),
-      ),
+      ...doubts.remarks,
+      ...wanted.map((setting) => t(WANTED, { setting })),
       ...unknown.map((facts) =>
         t('{count, plural, one {# row has} other {# rows have}} no {column}: not in its total.', facts),
       ),
@@ -118,6 +121,41 @@ function findReport(name: string, views: readonly string[]): Report {
   });
 }
 
+/** Finds lists of a report that are not certified, and amounts that have no units of 0.0001: its figures may lack them. */
+async function readDoubts(read: ReadCells, { sql: text }: Report, translator: Translator) {
+  const { rows } = await read('select kind, state, reason from bi_sync_status order by kind');
+  const lists = rows.map((row) => ({ name: String(row[0]), state: String(row[1]), reason: row[2] ?? null }));
+  const views = text.match(VIEW) ?? [];
+  const kinds = kindsOfViews(views, lists, text);
+  const unproven = lists
+    .filter((one) => one.state !== 'certified' && (kinds?.includes(one.name) ?? !isOff(one)))
+    .map((one) => `${one.name} (${outcomeLabel(one, translator)})`);
+  const list = (names: readonly string[]): string => ['', ...names].map(literal).join(', ');
+  const columns = await read(`
+    select view, replace("column", '_exact', '') from bi_dictionary where view in (${list(views)})
+    and "column" in (${list(text.match(/\b\w+_e4\b/g) ?? []).replaceAll('_e4', '_exact')})`);
+  const counts = columns.rows.map((row) => {
+    const [view = '', amount = ''] = row.map(String);
+    return `select '${view}.${amount}' as amount, (select count(*) from bi_issues where code = 'not_a_decimal' and 'bi_' || kind = '${view}'
+      and field = '${amount}') + (select count(*) from ${view} where ${amount}_exact is not null and ${amount}_e4 is null) as lost`;
+  });
+  const parts = counts.join(' union ') || `select '' as amount, 0 as lost`;
+  const lost = (await read(`select * from (${parts}) as found where lost > 0`)).rows;
+  return {
+    kinds,
+    remarks: [
+      ...(unproven.length === 0 ? [] : [translator.t(UNPROVEN, { kinds: unproven.join(', ') })]),
+      ...lost.map(([amount, n]) => translator.t(LOST, { amount: String(amount), n: Number(n) })),
+    ],
+  };
+}
+
+const WANTED: MessageKey =
+  'Set {setting} to the statuses that count: it names none that occurs, so each has rows of its own and nothing is added up.';
+const UNPROVEN: MessageKey = 'Not proven complete: {kinds}. These figures may lack records.';
+const LOST: MessageKey =
+  '{amount} has {n, plural, one {# value} other {# values}} that no sum counts: of more than four decimals, too large or unreadable.';
+
 function checkDays(report: Report, from: string | null, to: string | null): void {
   const refuse = (message: string, hint: string): never => {
     throw new UsageError(message, { code: 'usage.days', hint });
@@ -140,7 +178,7 @@ const STATUS = ['kind', 'status', 'records', 'counts_as'];
 
 /**
  * Adds the sums of some columns, over all rows of the row's company: in two parts each, which 64 bits hold. Before the rows come the
- * statuses by which it counts, so that both are of one reading.
+ * statuses by which it counts, so that both are of one reading, and the first row of each company, which an answer always has.
  */
 function withSums(text: string, { keys, counts }: Report, summed: readonly string[]): string {
   const over = `over (${keys.includes('company') ? 'partition by company' : ''})`;
@@ -152,7 +190,7 @@ function withSums(text: string, { keys, counts }: Report, summed: readonly strin
   const statuses = `full join (select ${status.join(', ')} from bi_statuses s) counted on 1 = 0`;
   return `select ${[`numbered.*`, ...sums, ...(counts.length === 0 ? [] : ['counted.*'])].join(', ')}
     from (select answer.*, row_number() over () as ${PLACE} from (${text}) as answer) as numbered
-    ${counts.length === 0 ? '' : statuses} order by coalesce(${PLACE}, 0)`;
+    ${counts.length === 0 ? '' : statuses} order by coalesce(case when ${PLACE} > min(${PLACE}) ${over} then ${PLACE} end, 0)`;
 }
 
 const PART = 1_000_000_000;
@@ -183,7 +221,7 @@ function countedBy(meaning: string, statuses: readonly (readonly Cell[])[]) {
   const uncounted = ofKind.filter(([, , , countsAs]) => !(countsAs ?? '').split(', ').includes(meaning));
   return {
     setting: `reports.${meaning}`,
-    isWanted: ofKind.length > 1 && uncounted.length === ofKind.length,
+    isWanted: ofKind.length > 0 && uncounted.length === ofKind.length,
     uncounted: uncounted.map(([kind, status, records]) => `${kind} ${status} (${records})`).sort(),
   };
 }
@@ -192,23 +230,19 @@ function countedBy(meaning: string, statuses: readonly (readonly Cell[])[]) {
 function cutGroups(time: Report['time'], from: string | null, to: string | null): readonly string[] {
   if (time === null || time === 'day') return [];
   const groupOf = GROUPS[time];
-  const cut = [
-    ...(from !== null && groupOf(from) === groupOf(dayAfter(from, -1)) ? [groupOf(from)] : []),
-    ...(to !== null && groupOf(to) === groupOf(dayAfter(to, 1)) ? [groupOf(to)] : []),
-  ];
-  return [...new Set(cut)];
+  const cut = (day: string | null, outside: number): string[] =>
+    day !== null && groupOf(day) === groupOf(dayAfter(day, outside)) ? [groupOf(day)] : [];
+  return [...new Set([...cut(from, -1), ...cut(to, 1)])];
 }
 
 const dayAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 
 const GROUPS = {
-  week: (day: string): string => mondayOf(day),
+  week: (day: string): string => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7)),
   month: (day: string): string => day.slice(0, 7),
   quarter: (day: string): string => `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
 };
-
-const mondayOf = (day: string): string => dayAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
 
 /** Reads cells of a mirror. */
 export const cellReader =

@@ -162,6 +162,26 @@ describe.each(DATABASES)('%s', (database) => {
     expect(await ask('propose', { kind: 'clients', changes })).toMatchObject({ plan: 51 });
   });
 
+  test('describe shows the values of lists, and none of a person', async () => {
+    const { session, ask } = await askableMirror(database);
+    const service = await sandbox({ size: 1_000 });
+    for (const id of service.world.ids('clients'))
+      service.world.update('clients', id, {
+        term: id % 3,
+        stage: id % 2 === 0 ? 'lead' : 'customer',
+        seller: id % 2 === 0 ? 'Ada Roy' : 'Bea Roy',
+        fax: '514 555-0100',
+        phone2: '5145550100',
+      });
+    await pullFrom(service, session);
+    const { rows } = await ask('describe', { view: 'bi_clients' });
+    const valuesOf = (name: string) => rows.find(([column]) => column === name)?.at(-1);
+    expect(valuesOf('stage')).toBe('customer, lead');
+    expect(valuesOf('term')).toBe('0, 1, 2');
+    for (const name of ['name', 'email', 'phone2', 'fax', 'seller', 'id'])
+      expect(valuesOf(name), name).toBeNull();
+  });
+
   test('describe lists views, reports and kinds, and the columns of a view in the language of the user', async () => {
     const { ask } = await askableMirror(database);
     const names = (await ask('describe')).rows.map(([what, name]) => `${what} ${name}`);
@@ -173,6 +193,7 @@ describe.each(DATABASES)('%s', (database) => {
     const client = (answer: typeof english) => answer.rows.find(([name]) => name === 'client_id');
     expect(client(english)).toEqual(expect.arrayContaining(['The client; 0 = none.', 'bi_clients.id']));
     expect(client(french)).not.toEqual(client(english));
+    expect(english.columns.at(-1)).toBe('values');
     await expect(ask('describe', { view: 'bi_client' })).rejects.toMatchObject({ code: 'mcp.view' });
   });
 });

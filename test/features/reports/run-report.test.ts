@@ -76,11 +76,42 @@ describe.each(DATABASES)('%s', (database) => {
     expect(none).toMatchObject({ columns: all.columns, rows: [], totals: [] });
     const owed = await run('receivables-by-age', { to: '2025-04-01' });
     expect(owed.totals).toMatchObject([{ company: '7', owed_exact: '199999999999999.9800' }]);
+    const late = await run('receivables-by-age', { to: '2999-12-31' });
+    expect(late.totals[0]?.['over_90_exact']).toBe(late.totals[0]?.['owed_exact']);
 
     await migrate(session, SHOP_KINDS, { reports: { ...CHOSEN, sold: null } });
     const apart = await run('sales-by-month', { from: '2025-04-01' });
     expect(apart.rows.map((row) => row[3])).toEqual(['invoice', 'quote', 'invoice']);
     expect(apart).toMatchObject({ totals: [], wanted: ['reports.sold'] });
+  });
+
+  test('a figure that lacks records or amounts says so, and one that counts no status that occurs is not added up', async () => {
+    const { world, ...service } = await sandbox({ size: 10 });
+    for (const id of world.ids('sales')) world.remove('sales', id);
+    const sale = { client_id: null, status: 'quote', system_id: 7 };
+    world.insert('sales', { ...sale, date: '2024-02-29', total: '100.00' });
+    const { session } = await mirrorIn(database);
+    await migrate(session, SHOP_KINDS, { reports: { ...CHOSEN, owed: ['quote'] } });
+    const run = async (name: string, days: Partial<ReportRequest> = {}) =>
+      runReport(cellReader(session), await readViewNames(session), { name, language: 'en', ...days });
+    expect((await run('sales-by-month')).remarks).toEqual([
+      'Not proven complete: sales (never read), sales_products (never read). These figures may lack records.',
+    ]);
+    const reading = { known: SHOP_KINDS, kinds: [] };
+    await read({ world, ...service }, [session], { ...reading, instant: '2025-09-28T08:00:00Z' });
+    expect(await run('sales-by-month')).toMatchObject({ totals: [], wanted: ['reports.sold'] });
+    for (const total of ['12.34567', 'soon']) world.insert('sales', { ...sale, date: '2025-02-10', total });
+    await read({ world, ...service }, [session], {
+      known: SHOP_KINDS,
+      kinds: ['sales'],
+      instant: '2025-09-28T09:00:00Z',
+    });
+    await migrate(session, SHOP_KINDS, { reports: { ...CHOSEN, sold: ['quote'] } });
+    const february = await run('year-on-year', { from: '2025-02-01', to: '2025-02-28' });
+    expect(february.totals).toMatchObject([{ total_exact: null, before_exact: '100.0000' }]);
+    expect(february.remarks).toContain(
+      'bi_sales.total has 2 values that no sum counts: of more than four decimals, too large or unreadable.',
+    );
   });
 
   test('what a head says of days and of what counts is what its SQL has', () => {

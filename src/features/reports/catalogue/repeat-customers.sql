@@ -29,16 +29,18 @@ counted as (
 ),
 -- A field that the service never sent has no column: `unseen` then gives a null, else the type that the column has.
 sale_rows as (
-  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_e4, branch_id, system_id
+  select id, client_id, cast(date as text) as date, cast(status as text) as status, total_exact, total_e4,
+    branch_id, system_id
   from bi_sales natural left join (
     select (select client_id from bi_sales where 1 = 0) as client_id,
       (select date from bi_sales where 1 = 0) as date,
       (select status from bi_sales where 1 = 0) as status,
+      (select total_exact from bi_sales where 1 = 0) as total_exact,
       (select total_e4 from bi_sales where 1 = 0) as total_e4,
       (select branch_id from bi_sales where 1 = 0) as branch_id,
       (select system_id from bi_sales where 1 = 0) as system_id
     from (select cast(null as bigint) as client_id, cast(null as text) as date,
-      cast(null as text) as status, cast(null as bigint) as total_e4,
+      cast(null as text) as status, cast(null as text) as total_exact, cast(null as bigint) as total_e4,
       cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
   ) as unseen
 ),
@@ -61,7 +63,7 @@ sold as (
 sales as (
   select s.id, coalesce(s.system_id, 0) as company, coalesce(s.branch_id, 0) as branch,
     coalesce(s.client_id, 0) as client_id, substr(s.date, 1, 10) as day, coalesce(nullif(s.status, ''), 'none') as status,
-    l.lines_total, coalesce(s.total_e4, l.lines_total) as total
+    l.lines_total, case when s.total_exact is null then l.lines_total else s.total_e4 end as total
   from sale_rows s left join sold l on l.sale_id = s.id
 ),
 ranked as (
