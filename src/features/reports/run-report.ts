@@ -123,7 +123,7 @@ function findReport(name: string, views: readonly string[]): Report {
 
 /** Finds lists of a report that are not certified, and amounts that have no units of 0.0001: its figures may lack them. */
 async function readDoubts(read: ReadCells, { sql: text }: Report, translator: Translator) {
-  const { rows } = await read('select kind, state, reason from bi_sync_status order by kind');
+  const { rows } = await read('select kind, state, reason from bi_sync_status');
   const lists = rows.map((row) => ({ name: String(row[0]), state: String(row[1]), reason: row[2] ?? null }));
   const views = text.match(VIEW) ?? [];
   const kinds = kindsOfViews(views, lists, text);
