@@ -15,7 +15,7 @@ export async function answerReport(
   const views = context.kinds.map((kind) => `bi_${kind.name}`);
   const read = (sql: string) =>
     context.readSql({ sql, limit: ROWS_READ, timeoutMs: QUERY_MS, views: null }, caller);
-  const answer = await runReport(read, views, { ...request, language: caller.language });
+  const answer = await runReport(context.session, views, { ...request, language: caller.language }, read);
   const { columns, rows, kinds, ...more } = answer;
   return { columns, rows: rows.slice(0, MOST_ROWS), isTruncated: rows.length > MOST_ROWS, kinds, more };
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../../lib/sync-error.ts';
 import { exportFile, formatOfFile } from '../export/export.ts';
 import { outputFile } from '../../db/output-file.ts';
 import { reportSource } from './report-source.ts';
-import { cellReader, listReports, runReport, type ReportAnswer } from './run-report.ts';
+import { listReports, runReport, type ReportAnswer } from './run-report.ts';
 import { readViewNames } from '../../views/views.ts';
 import { createCommand, type CommandContext, type CommonOptions } from '../../cli/parts/command.ts';
 import { rowsAndSize, textTable, type Printed } from '../../cli/parts/io.ts';
@@ -36,7 +36,7 @@ export function reportCommand(context: CommandContext): Command {
         context.printResult(options, { reports }, textTable(['report', 'question'], rows));
         return;
       }
-      const answer = await runReport(cellReader(session), views, { name, from, to, language: 'en' });
+      const answer = await runReport(session, views, { name, from, to, language: 'en' });
       if (format === null) {
         context.printResult(options, answer, reportTexts(answer));
         return;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { sendDocument } from '../../http/send.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 import { reportSource } from './report-source.ts';
-import { cellReader, listReports, runReport } from './run-report.ts';
+import { listReports, runReport } from './run-report.ts';
 import { readViewNames } from '../../views/views.ts';
 import { fileFormat, sendExport } from '../export/routes.ts';
 
@@ -61,7 +61,7 @@ export function reportRoutes(app: Server, context: RouteContext): void {
     const { name } = request.params;
     const { from, to, format } = request.query;
     const asked = { name, from: from || undefined, to: to || undefined, language: request.language }; // A form sends empty ones.
-    const answer = await runReport(cellReader(session), await readViewNames(session), asked);
+    const answer = await runReport(session, await readViewNames(session), asked);
     if (format === 'json') return sendDocument(reply, reportAnswer, answer);
     return sendExport(context, request, reply, { source: reportSource(answer), format });
   });

@@ -54,9 +54,15 @@ const MARKDOWN = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)|`/g;
  * Runs a report over the rows of the days that are asked for. Nothing is added up over companies, nor while it is not known which
  * statuses count.
  *
+ * @param read Reads its rows, if not the database itself: an assistant's report has limits of time and rows.
  * @throws {UsageError} `report.absent`, `report.not_here` for one that this mirror cannot run, `usage.days`.
  */
-export async function runReport(read: ReadCells, views: readonly string[], request: ReportRequest) {
+export async function runReport(
+  db: Queryable,
+  views: readonly string[],
+  request: ReportRequest,
+  read = cellReader(db),
+) {
   const { from = null, to = null } = request;
   const report = findReport(request.name, views);
   checkDays(report, from, to);
@@ -65,7 +71,7 @@ export async function runReport(read: ReadCells, views: readonly string[], reque
     return day === null ? part : `cast(${literal(day)} as text) as ${end}`;
   });
   const translator = translatorFor(request.language);
-  const doubts = await readDoubts(read, report, translator); // Before the rows, so that a sweep that ends meanwhile hides none.
+  const doubts = await readDoubts(cellReader(db), report, translator); // Before the rows, so that a sweep that ends meanwhile hides none.
   const summed = [...new Set(Object.values(report.metrics).map((metric) => metric.column))];
   const answer = await read(withSums(text, report, summed));
   const place = answer.columns.indexOf(PLACE);
@@ -129,7 +135,8 @@ async function readDoubts(read: ReadCells, { sql: text }: Report, translator: Tr
   const kinds = kindsOfViews(views, lists, text);
   const unproven = lists
     .filter((one) => one.state !== 'certified' && (kinds?.includes(one.name) ?? !isOff(one)))
-    .map((one) => `${one.name} (${outcomeLabel(one, translator)})`);
+    .map((one) => `${one.name} (${outcomeLabel(one, translator)})`)
+    .sort();
   const list = (names: readonly string[]): string => ['', ...names].map(literal).join(', ');
   const columns = await read(`
     select view, replace("column", '_exact', '') from bi_dictionary where view in (${list(views)})

@@ -3,12 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SHOP_KINDS, read } from '../../../scripts/reports/business.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { REPORTS } from '../../../src/features/reports/read-reports.ts';
-import {
-  cellReader,
-  listReports,
-  runReport,
-  type ReportRequest,
-} from '../../../src/features/reports/run-report.ts';
+import { listReports, runReport, type ReportRequest } from '../../../src/features/reports/run-report.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import { readViewNames } from '../../../src/views/views.ts';
 import { DATABASES, mirrorIn } from '../../events/support.ts';
@@ -49,7 +44,7 @@ describe.each(DATABASES)('%s', (database) => {
   test('a report counts the days asked for, adds up each company, and names what is cut and left out', async () => {
     const session = await shop(database);
     const run = async (name: string, days: Partial<ReportRequest> = {}) =>
-      runReport(cellReader(session), await readViewNames(session), { name, language: 'en', ...days });
+      runReport(session, await readViewNames(session), { name, language: 'en', ...days });
     const april = await run('sales-by-month', { from: '2025-04-01', to: '2025-04-15' });
     expect(april).toMatchObject({
       totals: [{ company: '7', sales: '2', total_exact: '99999999999999.9800' }],
@@ -93,7 +88,7 @@ describe.each(DATABASES)('%s', (database) => {
     const { session } = await mirrorIn(database);
     await migrate(session, SHOP_KINDS, { reports: { ...CHOSEN, owed: ['quote'] } });
     const run = async (name: string, days: Partial<ReportRequest> = {}) =>
-      runReport(cellReader(session), await readViewNames(session), { name, language: 'en', ...days });
+      runReport(session, await readViewNames(session), { name, language: 'en', ...days });
     expect((await run('sales-by-month')).remarks).toEqual([
       'Not proven complete: sales (never read), sales_products (never read). These figures may lack records.',
     ]);
@@ -130,7 +125,7 @@ describe.each(DATABASES)('%s', (database) => {
     const session = await shop(database);
     const views = await readViewNames(session);
     const run = (name: string, from?: string, to?: string) =>
-      runReport(cellReader(session), views, { name, from, to, language: 'en' });
+      runReport(session, views, { name, from, to, language: 'en' });
     for (const [name, from, to] of [
       ['sales-by-month', '2025-02-29'],
       ['sales-by-month', undefined, "2025-02-28' or 1=1"],
@@ -140,7 +135,7 @@ describe.each(DATABASES)('%s', (database) => {
     ] as const)
       await expect(run(name, from, to)).rejects.toMatchObject({ code: 'usage.days' });
     await expect(run('sales')).rejects.toMatchObject({ code: 'report.absent' });
-    const other = await runReport(cellReader(session), ['bi_clients'], {
+    const other = await runReport(session, ['bi_clients'], {
       name: 'sales-by-month',
       language: 'en',
     }).catch((error: unknown) => error);
@@ -153,7 +148,7 @@ describe.each(DATABASES)('%s', (database) => {
     for (const report of REPORTS) {
       const shipped = await session.query(sql.raw(report.sql));
       const { name } = report;
-      const answer = await runReport(cellReader(session), views, { name, language: 'en' });
+      const answer = await runReport(session, views, { name, language: 'en' });
       expect
         .soft(answer.rows, name)
         .toEqual(
@@ -162,7 +157,7 @@ describe.each(DATABASES)('%s', (database) => {
       if (report.time === null || answer.rows.length === 0) continue;
       const at = answer.columns.indexOf(report.time);
       const days = { from: '2025-03-03', to: '2025-06-29' };
-      const some = await runReport(cellReader(session), views, { name, language: 'en', ...days });
+      const some = await runReport(session, views, { name, language: 'en', ...days });
       const isAsked = (time: string): boolean =>
         report.time === 'quarter'
           ? ['2025-Q1', '2025-Q2'].includes(time)
