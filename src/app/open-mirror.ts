@@ -21,7 +21,7 @@ import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readCountedStatuses } from '../views/counted-statuses.ts';
 import { grantedRole } from '../views/reader-role.ts';
 import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
-import { readExclusions } from '../store/kinds/exclusions.ts';
+import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
@@ -113,7 +113,7 @@ async function upgradeMirror(
   await refuseUnknownFields(config, (names) => readNamesSoFar(session, names));
   const keptOut = await readExclusions(session);
   const isKept = keepsSettings || keptOut === null;
-  refuseOtherExclusions(config, keptOut, removesExcluded);
+  await compareExclusions(session, config, keptOut, removesExcluded);
   const { reports, calendar } = config;
   const facts = {
     'settings.kinds': declaredText(config),
@@ -133,6 +133,18 @@ async function upgradeMirror(
       await fillColumn(session, mirrored, KEY_COLUMN);
     }
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
+}
+
+/** @throws {UsageError} As `refuseOtherExclusions` does. */
+async function compareExclusions(
+  session: Session,
+  config: Config,
+  keptOut: Exclusions | null,
+  takesOver: boolean,
+) {
+  if (keptOut === null) return;
+  const [owner = null] = takesOver ? await session.atomically(ownersHolding) : [];
+  refuseOtherExclusions(config, keptOut, takesOver ? owner && describeOwner(owner) : undefined);
 }
 
 const declaredText = ({ kinds, includeKinds }: Config): string => JSON.stringify({ kinds, includeKinds });

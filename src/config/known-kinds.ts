@@ -61,12 +61,18 @@ export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
 
 /**
  * Refuses settings with other exclusions than the mirror's. Without a kind, they may be incomplete: to end an exclusion, list its kind
- * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over.
+ * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over, while no
+ * other process works by those of the mirror: it would send a field that is excluded now, and land none that is allowed again.
  *
  * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
+ * @param atWork Describes a process at work on the mirror; null: none. Undefined where the settings are not taken over.
  * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_differ`
  */
-export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null, mayRemove = false): void {
+export function refuseOtherExclusions(
+  config: Config,
+  keptOut: Exclusions | null,
+  atWork?: string | null,
+): void {
   const { exclude } = config.privacy;
   const kinds = new Set(allKinds(config).map((kind) => kind.name));
   const kept = [...(keptOut ?? [])].filter(([kind]) => kinds.has(kind));
@@ -85,10 +91,13 @@ export function refuseOtherExclusions(config: Config, keptOut: Exclusions | null
   const wanted = excludedPaths(Object.entries(exclude).filter(([kind]) => kinds.has(kind)));
   const known = excludedPaths(kept);
   const differing = [...wanted, ...known].filter((path) => wanted.includes(path) !== known.includes(path));
-  if (mayRemove || keptOut === null || differing.length === 0) return;
+  if (atWork === null || keptOut === null || differing.length === 0) return;
   throw new UsageError(`These settings and the mirror exclude different fields: ${differing.join(', ')}.`, {
     code: 'settings.exclusions_differ',
-    hint: 'Stop bms-sync serve if it is running, then take over these settings: bms-sync migrate. It removes what they exclude.',
+    hint:
+      atWork === undefined
+        ? 'Stop bms-sync serve if it is running, then take over these settings by bms-sync migrate, which removes what they exclude, or by bms-sync pull, which also fills what they allow again.'
+        : `Stop what works by those of the mirror, then run this again: ${atWork}.`,
   });
 }
 

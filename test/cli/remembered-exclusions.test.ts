@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { Row } from '../../src/db/session/session.ts';
 import { DATABASES, mirrorIn } from '../events/support.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
+import { removeWorker, saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { pullOne } from '../pull/steps.ts';
 import { sandbox } from '../pull/support.ts';
 import { document, run } from '../support/command-line.ts';
@@ -87,7 +88,7 @@ describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
         expect(ended.stderr).toContain(
           'These settings and the mirror exclude different fields: clients.email.',
         );
-        expect(ended.stderr).toContain('take over these settings: bms-sync migrate');
+        expect(ended.stderr).toContain('take over these settings by bms-sync migrate');
       }
       expect(await addresses(), argv.join(' ')).toBe(12);
     }
@@ -103,6 +104,20 @@ describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
     expect(await run(['pull', 'clients'], excluding)).toMatchObject({ code: 0 });
     expect(await addresses()).toBe(0);
     expect(await run(['status'], excluding)).toMatchObject({ code: 0 });
+  });
+
+  test('is not removed while another process works by the former exclusions', async () => {
+    const { session, excluding, addresses } = await excludedLater(database);
+    const serve = { owner: 'office:7:elsewhere:1', roles: ['pulls'], schedules: '{}' };
+    await saveHeartbeat(session, serve);
+    for (const argv of [['migrate'], ['pull', 'clients']]) {
+      const ended = await run(argv, excluding);
+      expect(ended, argv.join(' ')).toMatchObject({ code: 2, stdout: '' });
+      expect(ended.stderr).toContain('then run this again: process 7 on office.');
+    }
+    expect(await addresses()).toBe(12);
+    await removeWorker(session, serve.owner);
+    expect(await run(['migrate'], excluding)).toMatchObject({ code: 0 });
   });
 
   test('is removed by migrate, and status keeps the kind, the fields and the number of rows', async () => {
