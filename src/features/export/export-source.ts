@@ -66,20 +66,9 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
   const kind = kindNames.find((kindName) => name === `bi_${kindName}`) ?? null;
   const { table, ...shown } = await readShownColumns(session, name, declared, isRaw ? null : kind);
   const { columns } = shown;
-  if (ids !== undefined && recordColumn(columns) === undefined)
-    throw new UsageError(`--ids does not work with ${name}: its rows belong to no records.`, {
-      code: 'usage.export',
-      hint: 'Use --ids with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
-    });
-  if (request.events !== undefined && name !== 'bi_changes')
-    throw new UsageError('kind, record, from and to choose events.', {
-      code: 'usage.export',
-      hint: 'Use them with bi_changes.',
-    });
+  checkRows(name, columns, request);
   if (asOf === undefined) {
-    const record = sql.identifier(recordColumn(columns) ?? '');
-    const where = request.events ?? (ids && sql`${record} in ${idsIn(session, ids)}`);
-    const batches = readView(session, { name, columns, table, where });
+    const batches = readView(session, { name, columns, table, where: rowsWhere(session, columns, request) });
     return { source: await showColumns(session, kinds, { ...shown, batches }, request), remark: null };
   }
   const { at, isZoned } = asOfInstant(asOf, now, timezone);
@@ -94,6 +83,25 @@ export async function openExport(session: Session, kinds: readonly Kind[], reque
   const remarks = [isZoned ? null : zoneRemark, past.partial].filter((remark) => remark !== null);
   const source = await showColumns(session, kinds, { ...shown, batches }, request);
   return { source, remark: remarks.join('\n') || null };
+}
+
+/** @throws {UsageError} `usage.export` for a choice of rows that the view does not have. */
+function checkRows(name: string, columns: readonly ExportColumn[], { ids, events }: ExportRequest): void {
+  const refuse = (message: string, hint: string): never => {
+    throw new UsageError(message, { code: 'usage.export', hint });
+  };
+  if (ids !== undefined && recordColumn(columns) === undefined)
+    refuse(
+      `--ids does not work with ${name}: its rows belong to no records.`,
+      'Use --ids with a record kind, such as clients, or one of its lists, such as bi_clients_contacts.',
+    );
+  if (events !== undefined && name !== 'bi_changes')
+    refuse('kind, record, from and to choose events.', 'Use them with bi_changes.');
+}
+
+function rowsWhere(session: Session, columns: readonly ExportColumn[], { ids, events }: ExportRequest) {
+  const record = sql.identifier(recordColumn(columns) ?? '');
+  return events ?? (ids && sql`${record} in ${idsIn(session, ids)}`);
 }
 
 /** The wanted columns; those for people without the exact copies of amounts, with their headings, and those that can be edited. */
