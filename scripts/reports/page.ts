@@ -64,7 +64,7 @@ export function plotOf({ plot }: Report, rows: readonly Row[]): Plot {
   const sums = new Map<string, number[]>();
   for (const row of rows) {
     const names = plot.by.map((column) => row[column] ?? null);
-    const label = names.includes(null) ? 'none' : names.join(' ');
+    const label = names.includes(null) || names[0] === 'none' ? 'none' : names.join(' ');
     const before = sums.get(label);
     sums.set(
       label,

@@ -92,7 +92,12 @@ function columnsOf(plot: Plot): string[] {
     return [
       ...parts,
       `<text x="${middle}" y="${number(bottom - total * scale - 6)}" text-anchor="middle">${written(total)}</text>`,
-      `<text class="time" x="${middle}" y="${bottom + 18}" text-anchor="middle">${escaped(label)}</text>`,
+      ...label
+        .split(' ')
+        .map(
+          (part, line) =>
+            `<text class="time" x="${middle}" y="${bottom + 18 + 12 * line}" text-anchor="middle">${escaped(part)}</text>`,
+        ),
     ];
   });
   return [

@@ -151,7 +151,7 @@ function paramsOf({ plot }: Report): object {
     orientation: plot.isTime ? 'vertical' : 'horizontal',
     stack: 'Stack',
     ...(plot.isTime
-      ? { row_limit: 10_000, x_axis_sort: plot.by[0], x_axis_sort_asc: true, zoomable: true }
+      ? { row_limit: 10_000, x_axis_sort: axisName(plot), x_axis_sort_asc: true, zoomable: true }
       : { row_limit: plot.most, order_desc: true, x_axis_sort: metrics[0]?.label, x_axis_sort_asc: true }),
     show_value: true,
     only_total: true,
@@ -165,13 +165,15 @@ function paramsOf({ plot }: Report): object {
 const sumOf = (column: string): string =>
   column.endsWith('_e4') ? `SUM(${column}) / 10000.0` : `SUM(${column})`;
 
+const axisName = ({ by }: Pick<Report['plot'], 'by'>): string => by.join(' and ');
+
 /** A column, or several put together: a code beside the name, as two records may have one name. */
 function axisOf({ by }: Report['plot']): string | object {
   const [only = '', ...others] = by;
   if (others.length === 0) return only;
   return {
     expressionType: 'SQL',
-    label: by.join(' and '),
+    label: axisName({ by }),
     sqlExpression: `coalesce(${by.join(" || ' ' || ")}, 'none')`,
   };
 }
@@ -200,7 +202,7 @@ function dashboardFile(reports: readonly Report[], of: string): object {
     },
     metadata: {
       cross_filters_enabled: false,
-      native_filter_configuration: ['company', 'branch', 'quarter', 'month', 'week', 'day']
+      native_filter_configuration: ['company', 'branch', 'currency', 'quarter', 'month', 'week', 'day']
         .map((column) => filterOf(column, reports))
         .filter(({ targets }) => targets.length > 0),
     },

@@ -22,7 +22,7 @@ import {
 } from '../store/tables/kind-table.ts';
 import { readTexts } from '../db/rows/rows.ts';
 import { writeDictionary, createViews } from './create-views.ts';
-import { hasStatus, readStatusKinds, statusesViews } from './statuses-view.ts';
+import { readStatusKinds, statusFields, statusesViews } from './statuses-view.ts';
 import { kindViews, filterKindsWithRows } from './views.ts';
 import { changeKindTables } from '../store/schema/change-kind-tables.ts';
 
@@ -46,7 +46,7 @@ export async function discoverColumns<K extends Kind>(session: Session, kind: K,
     await changeKindTables(tx, extended, session.dialect);
     await createViews(tx, views);
     await writeDictionary(tx, views, 'these');
-    if (hasStatus(extended) && !hasStatus(kind))
+    if (statusFields(extended).size > statusFields(kind).size)
       await createViews(tx, statusesViews(await readStatusKinds(tx), session.dialect));
     return extended;
   });

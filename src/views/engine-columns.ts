@@ -62,6 +62,7 @@ const COLUMNS = {
   purchase_statuses: {
     purchase_id: ['integer', 'Purchase', 'The id of the record.'],
     status: ['text', 'Status', 'The status, as the service sends it; none = without one.'],
+    currency: ['text', 'Currency', 'The currency, as the service sends it; none = without one.'],
   },
   issues: {
     kind: KIND,

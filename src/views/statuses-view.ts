@@ -15,13 +15,15 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
   purchases: ['bought'],
 };
 
-/** A kind, and whether its table has statuses. */
+/** A kind, and columns that its table has. */
 interface StatusKind {
   readonly name: string;
-  readonly hasStatus: boolean;
+  readonly columns: ReadonlySet<string>;
 }
 
-export const hasStatus = ({ fields }: Kind): boolean => fields.some((field) => field.name === 'status');
+/** The fields of a kind that the views of statuses show. */
+export const statusFields = ({ fields }: Kind): ReadonlySet<string> =>
+  new Set(fields.map(({ name }) => name).filter((name) => name === 'status' || name === 'currency'));
 
 /** The rows of `bi_statuses`. */
 export const readStatuses = (db: Queryable) =>
@@ -38,7 +40,7 @@ export async function readStatusKinds(tx: Transaction): Promise<readonly StatusK
   const kinds: StatusKind[] = [];
   for (const name of new Set([...Object.keys(COUNTED), ...(await readTexts(tx, known))])) {
     const columns = await tx.listColumns(name);
-    if (columns.size > 0) kinds.push({ name, hasStatus: columns.has('status') });
+    if (columns.size > 0) kinds.push({ name, columns });
   }
   return kinds;
 }
@@ -54,8 +56,8 @@ const IS_LISTED: Record<Dialect, string> = {
  */
 export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): readonly View[] {
   const shown = kinds
-    .filter((kind) => kind.hasStatus || COUNTED[kind.name] !== undefined)
-    .map((kind) => [kind.name, statusOf(kind)]);
+    .filter((kind) => kind.columns.has('status') || COUNTED[kind.name] !== undefined)
+    .map((kind) => [kind.name, textOf(kind, 'status')]);
   // No union and no `count(*)`, as in `statusView`: each kind is joined to the one row that names it.
   const joined = shown.map(
     ([kind = '', status = ''], at) => `
@@ -80,16 +82,19 @@ export function statusesViews(kinds: readonly StatusKind[], dialect: Dialect): r
   return [...typedViews(view, dialect), ofPurchases];
 }
 
-const statusOf = ({ hasStatus }: StatusKind): string =>
-  hasStatus ? `coalesce(nullif(cast(status as text), ''), 'none')` : `cast('none' as text)`;
+const textOf = (kind: StatusKind | undefined, name: string): string =>
+  kind?.columns.has(name) === true
+    ? `coalesce(nullif(cast(${name} as text), ''), 'none')`
+    : `cast('none' as text)`;
 
-/** The status of each purchase, for reports of purchase lines; a mirror that has no list of purchases has the view without rows. */
+/** The status and currency of each purchase, for reports of its lines; without rows where the mirror has no list of purchases. */
 function purchaseStatuses(purchases: StatusKind | undefined, dialect: Dialect): View {
-  const [id, status] = purchases === undefined ? ['p.tick', 'p.kind'] : ['p.id', statusOf(purchases)];
-  const shown = { purchase_id: id, status: dialect === 'sqlite' ? asText(status) : status };
+  const texts = ['status', 'currency'].map((name) => textOf(purchases, name));
+  const [status = '', currency = ''] = dialect === 'sqlite' ? texts.map((text) => asText(text)) : texts;
+  const shown = { purchase_id: purchases === undefined ? 'p.tick' : 'p.id', status, currency };
   return {
     name: 'bi_purchase_statuses',
-    meaning: translateAll('The status of each purchase; no rows where the mirror has no list of them.'),
+    meaning: translateAll('Status and currency of each purchase; no rows if the mirror does not list them.'),
     columns: engineColumns('purchase_statuses', shown),
     from:
       purchases === undefined

@@ -29,7 +29,7 @@ import {
 import { engineColumns } from './engine-columns.ts';
 import { fieldColumns } from './field-columns.ts';
 import { priceChangesViews } from './price-changes-view.ts';
-import { hasStatus, statusesViews } from './statuses-view.ts';
+import { statusFields, statusesViews } from './statuses-view.ts';
 
 /** The views that analysts read; a view comes after the views that it uses. */
 export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
@@ -39,7 +39,7 @@ export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly Vi
     ...kinds.filter((kind) => kind.name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
     ...statusesViews(
-      kinds.map((kind) => ({ name: kind.name, hasStatus: hasStatus(kind) })),
+      kinds.map((kind) => ({ name: kind.name, columns: statusFields(kind) })),
       dialect,
     ),
     ...FINDING_VIEWS,

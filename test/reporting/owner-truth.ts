@@ -2,7 +2,7 @@ import { Big } from 'big.js';
 import { FIRST_DAY } from '../../scripts/reports/business.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
-import { isBought, isSold, salesOf, statusOf } from './shop-truth.ts';
+import { currencyOf, isBought, isSold, salesOf, statusOf } from './shop-truth.ts';
 import {
   DAY_MS,
   ZERO,
@@ -32,10 +32,10 @@ export function taxesByQuarter(world: World): Rows {
   const counted = [
     ...recordsOf(world, 'sales')
       .filter((sale) => isSold(statusOf(sale)))
-      .map((record) => ({ record, kind: 'sales|sold' })),
+      .map((record) => ({ record, kind: 'sales|sold|none' })),
     ...recordsOf(world, 'purchases')
       .filter(isBought)
-      .map((record) => ({ record, kind: 'purchases|bought' })),
+      .map((record) => ({ record, kind: `purchases|bought|${currencyOf(record)}` })),
   ];
   const quarters = groupedBy(
     counted,
@@ -43,13 +43,13 @@ export function taxesByQuarter(world: World): Rows {
   );
   return sorted(quarters).map(([key, found]) => {
     const taxes = (of: string): Amount =>
-      sum(found.map(({ record, kind }) => (kind === of ? unitsOf(record['taxes']) : null)));
+      sum(found.map(({ record, kind }) => (kind.startsWith(of) ? unitsOf(record['taxes']) : null)));
     return [
       ...key.split('|'),
       String(found.length),
       textOfUnits(sum(found.map(({ record }) => unitsOf(record['subtotal'])))),
-      ...both(taxes('sales|sold')),
-      ...both(taxes('purchases|bought')),
+      ...both(taxes('sales')),
+      ...both(taxes('purchases')),
     ];
   });
 }

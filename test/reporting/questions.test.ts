@@ -79,6 +79,7 @@ function insertPurchasesAndWork(world: World): void {
       provider_id: provider,
       date: `2025-0${at + 1}-31`.replace('02-31', '02-28'),
       status,
+      currency: at === 2 ? 'USD' : 'CAD',
       system_id: 7,
     };
     const purchase = world.insert('purchases', {

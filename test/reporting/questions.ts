@@ -35,6 +35,8 @@ export const TODAY = '2025-11-02';
 const SOLD = `status in ('invoice', 'credit')`;
 const BOUGHT = `status in ('received', 'invoiced')`;
 const in7 = { company: '7' };
+const inCad = { ...in7, currency: 'CAD' };
+const inUsd = { ...in7, currency: 'USD' };
 
 type Test = (record: JsonObject) => boolean;
 const has =
@@ -44,6 +46,7 @@ const has =
 const isSold = has('status', ...COUNTED.sold);
 const isBought = has('status', ...COUNTED.bought);
 const of7 = has('system_id', 7);
+const [CAD, USD] = [has('currency', 'CAD'), has('currency', 'USD')];
 const between =
   (from: string, to: string, field = 'date'): Test =>
   (record) => {
@@ -105,9 +108,12 @@ const linesOf = (world: World, ...tests: readonly Test[]) =>
   });
 
 const purchaseLines = (world: World, ...tests: readonly Test[]) =>
-  all(world, 'purchase_products', of7, ...tests).filter((line) =>
-    isBought(world.get('purchases', Number(idOf(line['purchase_id']))) ?? {}),
-  );
+  all(world, 'purchase_products', of7).filter((line) => {
+    const purchase = world.get('purchases', Number(idOf(line['purchase_id']))) ?? {};
+    return (
+      isBought(purchase) && tests.every((test) => test({ ...line, currency: purchase['currency'] ?? '' }))
+    );
+  });
 
 const PURCHASED = `from bi_purchase_products l join bi_purchases p on p.id = l.purchase_id where l.system_id = 7 and p.${BOUGHT}`;
 
@@ -176,9 +182,9 @@ export const QUESTIONS: readonly Question[] = [
   question('How much tax did we charge in the first quarter?', 'taxes-by-quarter', { column: 'charged_e4', where: in7, ...QUARTER },
     `select sum(taxes_e4) from bi_sales where ${SOLD} and system_id = 7 and ${days(QUARTER.from, QUARTER.to)}`,
     (world) => units(all(world, 'sales', isSold, of7, between(QUARTER.from, QUARTER.to)), 'taxes')),
-  question('How much tax did we pay in the first quarter?', 'taxes-by-quarter', { column: 'paid_e4', where: in7, ...QUARTER },
-    `select sum(taxes_e4) from bi_purchases where ${BOUGHT} and system_id = 7 and ${days(QUARTER.from, QUARTER.to)}`,
-    (world) => units(all(world, 'purchases', isBought, of7, between(QUARTER.from, QUARTER.to)), 'taxes')),
+  question('How much tax did we pay in Canadian dollars in the first quarter?', 'taxes-by-quarter', { column: 'paid_e4', where: inCad, ...QUARTER },
+    `select sum(taxes_e4) from bi_purchases where ${BOUGHT} and currency = 'CAD' and system_id = 7 and ${days(QUARTER.from, QUARTER.to)}`,
+    (world) => units(all(world, 'purchases', isBought, of7, CAD, between(QUARTER.from, QUARTER.to)), 'taxes')),
   question('How much tax did we charge from mid February to mid April?', 'taxes-by-quarter', { column: 'charged_e4', where: in7, from: '2025-02-15', to: '2025-04-15' },
     `select sum(taxes_e4) from bi_sales where ${SOLD} and system_id = 7 and ${days('2025-02-15', '2025-04-15')}`,
     (world) => units(all(world, 'sales', isSold, of7, between('2025-02-15', '2025-04-15')), 'taxes')),
@@ -211,21 +217,24 @@ export const QUESTIONS: readonly Question[] = [
   question('How much did we sell in March of last year?', 'year-on-year', { column: 'before_e4', where: in7, ...MARCH },
     `select sum(total_e4) from bi_sales where ${SOLD} and system_id = 7 and ${days('2024-03-01', '2024-03-31')}`,
     (world) => units(all(world, 'sales', isSold, of7, between('2024-03-01', '2024-03-31')), 'total')),
-  question('How much did we buy this year, with taxes?', 'purchases-by-month', { column: 'total_e4', where: in7, ...YEAR },
-    `select sum(total_e4) from bi_purchases where ${BOUGHT} and system_id = 7 and ${days(YEAR.from, YEAR.to)}`,
-    (world) => units(all(world, 'purchases', isBought, of7, between(YEAR.from, YEAR.to)), 'total')),
-  question('How much did we ever buy from this provider, before taxes?', 'purchases-by-month', { column: 'subtotal_e4', where: { company: '7', provider_id: `${NAMED.provider}` } },
-    `select sum(subtotal_e4) from bi_purchases where ${BOUGHT} and system_id = 7 and provider_id = ${NAMED.provider}`,
-    (world) => units(all(world, 'purchases', isBought, of7, has('provider_id', NAMED.provider)), 'subtotal')),
+  question('How much did we buy this year in Canadian dollars, with taxes?', 'purchases-by-month', { column: 'total_e4', where: inCad, ...YEAR },
+    `select sum(total_e4) from bi_purchases where ${BOUGHT} and currency = 'CAD' and system_id = 7 and ${days(YEAR.from, YEAR.to)}`,
+    (world) => units(all(world, 'purchases', isBought, of7, CAD, between(YEAR.from, YEAR.to)), 'total')),
+  question('How much did we buy this year in American dollars, with taxes?', 'purchases-by-month', { column: 'total_e4', where: inUsd, ...YEAR },
+    `select sum(total_e4) from bi_purchases where ${BOUGHT} and currency = 'USD' and system_id = 7 and ${days(YEAR.from, YEAR.to)}`,
+    (world) => units(all(world, 'purchases', isBought, of7, USD, between(YEAR.from, YEAR.to)), 'total')),
+  question('How much did we ever buy from this provider in American dollars, before taxes?', 'purchases-by-month', { column: 'subtotal_e4', where: { ...inUsd, provider_id: `${NAMED.provider}` } },
+    `select sum(subtotal_e4) from bi_purchases where ${BOUGHT} and currency = 'USD' and system_id = 7 and provider_id = ${NAMED.provider}`,
+    (world) => units(all(world, 'purchases', isBought, of7, USD, has('provider_id', NAMED.provider)), 'subtotal')),
   question('How many purchase lines are on hold?', 'purchases-by-provider', { column: 'lines_on_hold', where: in7 },
     `select count(*) ${PURCHASED} and l.produit_quantite_onhold_e4 <> 0`,
     (world) => purchaseLines(world).filter((line) => unitsOf(line['produit_quantite_onhold'])?.eq(0) === false).length),
-  question('What do the lines on hold cost?', 'purchases-by-provider', { column: 'total_on_hold_e4', where: in7 },
-    `select sum(l.produit_total_e4) ${PURCHASED} and l.produit_quantite_onhold_e4 <> 0`,
-    (world) => units(purchaseLines(world).filter((line) => unitsOf(line['produit_quantite_onhold'])?.eq(0) === false), 'produit_total')),
-  question('What did we pay for this product?', 'margin-by-product', { column: 'cost_e4', where: { company: '7', product_id: `${NAMED.product}` } },
-    `select sum(l.produit_total_e4) ${PURCHASED} and l.product_id = ${NAMED.product}`,
-    (world) => units(purchaseLines(world, has('product_id', NAMED.product)), 'produit_total')),
+  question('What do the lines on hold cost in American dollars?', 'purchases-by-provider', { column: 'total_on_hold_e4', where: inUsd },
+    `select sum(l.produit_total_e4) ${PURCHASED} and p.currency = 'USD' and l.produit_quantite_onhold_e4 <> 0`,
+    (world) => units(purchaseLines(world, USD).filter((line) => unitsOf(line['produit_quantite_onhold'])?.eq(0) === false), 'produit_total')),
+  question('What did we pay for this product in Canadian dollars?', 'margin-by-product', { column: 'cost_e4', where: { ...inCad, product_id: `${NAMED.product}` } },
+    `select sum(l.produit_total_e4) ${PURCHASED} and p.currency = 'CAD' and l.product_id = ${NAMED.product}`,
+    (world) => units(purchaseLines(world, CAD, has('product_id', NAMED.product)), 'produit_total')),
   question('How much was this product sold for this year?', 'margin-by-sale-line', { column: 'sold_e4', where: { product_id: `${NAMED.product}` }, ...YEAR },
     `select sum(l.produit_total_e4) from bi_sales_products l join bi_sales s on s.id = l.sale_id where s.${SOLD} and l.product_id = ${NAMED.product} and ${days(YEAR.from, YEAR.to, 's.date')}`,
     (world) => units(linesOf(world, isSold, between(YEAR.from, YEAR.to)).filter(has('product_id', NAMED.product)), 'produit_total')),

@@ -18,7 +18,7 @@ import { postgresMirror } from '../both/support.ts';
 import { DOCUMENTED_MIRRORS } from '../pull/steps.ts';
 import { mirror, pullFrom, sandbox } from '../pull/support.ts';
 import { send, serve } from '../support/serve.ts';
-import { COUNTED, isBought, isSold, lateChanges, statusOf } from './shop-truth.ts';
+import { COUNTED, currencyOf, isBought, isSold, lateChanges, statusOf } from './shop-truth.ts';
 import { TRUTHS } from './truth.ts';
 import { recordsOf, type Rows } from './values.ts';
 
@@ -114,6 +114,9 @@ function insertHardSales(world: World): void {
   const purchases = [
     { provider_id: 0, date: '', subtotal: '10.00', total: '11.50' },
     { provider_id: 0, date: '', subtotal: '1.00', total: '1.15', branch_id: 3 },
+    { provider_id: 0, date: '', subtotal: '2.00', total: '2.30', currency: 'USD', branch_id: 3 },
+    { provider_id: 0, date: '', subtotal: '4.00', total: '4.60', currency: 'CAD', branch_id: 3 },
+    { provider_id: 0, date: '', subtotal: '8.00', total: '9.20', currency: '', branch_id: 3 },
     { provider_id: 999_999_999, date: '2025-01-31', subtotal: '', total: '-0.01', system_id: OTHER_COMPANY },
   ];
   for (const purchase of purchases) world.insert('purchases', purchase);
@@ -204,12 +207,19 @@ async function changeClosedMonths(service: Sandbox, mirrors: readonly Session[])
       ...late('punches', { date: 'date', money: 'ptotal' }),
     ]),
     'changes-after-closing-of-sales': byMonth([
-      ...late('purchases', { date: 'date', money: 'total', as: 'bought', counts: isBought }),
+      ...late('purchases', {
+        date: 'date',
+        money: 'total',
+        as: 'bought',
+        counts: isBought,
+        currency: currencyOf,
+      }),
       ...late('sales', {
         date: 'date',
         money: 'total',
         as: 'sold',
         counts: (sale) => isSold(statusOf(sale)),
+        currency: () => 'none',
       }),
     ]),
   };

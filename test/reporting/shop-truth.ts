@@ -37,6 +37,23 @@ export const isSold = (status: string): boolean => COUNTED.sold.some((counted) =
 export const isBought = (purchase: JsonObject | undefined): boolean =>
   COUNTED.bought.some((counted) => counted === (purchase === undefined ? 'none' : statusOf(purchase)));
 
+/** The currency of a purchase; `none` for one that is not there. */
+export const currencyOf = (purchase: JsonObject | undefined): string =>
+  textOf(purchase?.['currency']) || 'none';
+
+/** The currency of most lines of each company; of several, the first by name. */
+export function usualCurrencies(
+  lines: readonly { readonly company: string; readonly currency: string }[],
+): ReadonlyMap<string, string> {
+  const usual = [...groupedBy(lines, ({ company }) => company)].map(([company, all]) => {
+    const [[name] = ['none']] = sorted(groupedBy(all, ({ currency }) => currency)).toSorted(
+      ([, one], [, other]) => other.length - one.length,
+    );
+    return [company, name] as const;
+  });
+  return new Map(usual);
+}
+
 interface Sale {
   readonly id: string;
   readonly company: string;
@@ -128,18 +145,20 @@ export function receivablesByAge(world: World): Rows {
 export function purchasesByMonth(world: World): Rows {
   const months = groupedBy(
     recordsOf(world, 'purchases').filter(isBought),
-    ({ date, system_id: company, branch_id: branch, provider_id: provider }) =>
-      `${monthOf(date)} ${idOf(company)} ${idOf(branch).padStart(4, '0')} ${idOf(provider).padStart(12, '0')}`,
+    ({ date, system_id: company, branch_id: branch, provider_id: provider, ...purchase }) =>
+      `${monthOf(date)} ${idOf(company)} ${idOf(branch).padStart(4, '0')} ${idOf(provider).padStart(12, '0')} ${currencyOf(purchase)}`,
   );
   return sorted(months).map(([key, purchases]) => {
-    const [month = '', company = '', ...padded] = key.split(' ');
-    const [branch = '', provider = ''] = padded.map((id) => String(Number(id)));
+    const [month = '', company = '', ...others] = key.split(' ');
+    const [branch = '', provider = ''] = others.slice(0, 2).map((id) => String(Number(id)));
+    const currency = others.at(-1) ?? '';
     return [
       month,
       company,
       branch,
       provider,
       'bought',
+      currency,
       ...presentTexts(world.get('providers', Number(provider)), ['code', 'name']),
       String(purchases.length),
       ...both(sum(purchases.map(({ subtotal }) => unitsOf(subtotal)))),
@@ -160,19 +179,21 @@ function saleLines(world: World) {
 }
 
 export function saleMargins(world: World): Rows {
-  const bought = groupedBy(
-    recordsOf(world, 'purchase_products').filter(
-      (line) =>
-        unitsOf(line['product_quantity']) !== null &&
-        unitsOf(line['produit_total']) !== null &&
-        isBought(world.get('purchases', Number(idOf(line['purchase_id'])))),
-    ),
-    ({ product_id: id }) => (textOf(id) === '' ? 'none' : idOf(id)),
-  );
-  const meanPrice = (product: string): Amount => {
-    const lines = bought.get(product) ?? [];
-    const total = sum(lines.map((line) => unitsOf(line['produit_total'])));
-    const quantity = sum(lines.map((line) => unitsOf(line['product_quantity'])));
+  const bought = recordsOf(world, 'purchase_products').flatMap((line) => {
+    const purchase = world.get('purchases', Number(idOf(line['purchase_id'])));
+    const [total, quantity] = [unitsOf(line['produit_total']), unitsOf(line['product_quantity'])];
+    if (total === null || quantity === null || !isBought(purchase)) return [];
+    const id = line['product_id'];
+    const product = textOf(id) === '' ? 'none' : idOf(id);
+    return [{ product, company: idOf(line['system_id']), currency: currencyOf(purchase), total, quantity }];
+  });
+  const usual = usualCurrencies(bought);
+  const meanPrice = (company: string, product: string): Amount => {
+    const lines = bought.filter(
+      (line) => line.company === company && line.product === product && line.currency === usual.get(company),
+    );
+    const total = sum(lines.map((line) => line.total));
+    const quantity = sum(lines.map((line) => line.quantity));
     if (total === null || quantity === null || !quantity.gt(0) || total.abs().gt('9e14')) return null;
     return total.times(10_000).div(quantity).round(0, Big.roundDown);
   };
@@ -185,7 +206,7 @@ export function saleMargins(world: World): Rows {
     const quantity = sum(lines.map(({ line }) => unitsOf(line['product_quantity'])));
     const sold = sum(lines.map(({ line }) => unitsOf(line['produit_total'])));
     const product = world.get('products', Number(id));
-    const [own, purchase] = [unitsOf(product?.['cost']), meanPrice(id)].map((price) =>
+    const [own, purchase] = [unitsOf(product?.['cost']), meanPrice(company, id)].map((price) =>
       valueAt(price, quantity),
     ) as [Amount, Amount];
     const margin = (cost: Amount): Amount => (sold === null || cost === null ? null : sold.minus(cost));
@@ -194,6 +215,7 @@ export function saleMargins(world: World): Rows {
       branch,
       id,
       'sold',
+      usual.get(company) ?? 'none',
       ...presentTexts(product, ['code', 'name_fr']),
       String(lines.length),
       textOfUnits(quantity),
@@ -275,12 +297,14 @@ export function lateChanges(
     /** What its records count as, and which do; left out = all. */
     readonly as?: string;
     readonly counts?: (record: JsonObject) => boolean;
+    /** The currency of each; left out = the report has none. */
+    readonly currency?: (record: JsonObject) => string;
   },
   before: readonly JsonObject[],
   after: readonly JsonObject[],
 ): Rows {
   const keyOf = (record: JsonObject): string =>
-    `${monthOf(record[fields.date])} ${idOf(record['system_id'])}`;
+    [monthOf(record[fields.date]), idOf(record['system_id']), fields.currency?.(record) ?? ''].join(' ');
   const changed = new Map<string, Set<string>>();
   const byId = (records: readonly JsonObject[]) =>
     new Map(records.map((record) => [textOf(record['id']), record]));
@@ -297,12 +321,16 @@ export function lateChanges(
     ZERO;
   return sorted(changed)
     .filter(([key]) => !key.startsWith('none'))
-    .map(([key, ids]) => [
-      kind,
-      ...key.split(' '),
-      ...(fields.as === undefined ? [] : [fields.as]),
-      String(ids.size),
-      ...both(total(before, key)),
-      ...both(total(after, key)),
-    ]);
+    .map(([key, ids]) => {
+      const [month = '', company = '', currency = ''] = key.split(' ');
+      return [
+        kind,
+        month,
+        company,
+        ...(fields.as === undefined ? [] : [fields.as, currency]),
+        String(ids.size),
+        ...both(total(before, key)),
+        ...both(total(after, key)),
+      ];
+    });
 }

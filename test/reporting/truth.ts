@@ -2,6 +2,7 @@ import { FIRST_DAY, type DayOfWork } from '../../scripts/reports/business.ts';
 import type { JsonObject } from '../../src/lib/json/json.ts';
 import type { World } from '../../sandbox/world.ts';
 import {
+  currencyOf,
   duplicateClients,
   isBought,
   hoursWorkedAndBilled,
@@ -9,6 +10,7 @@ import {
   receivablesByAge,
   saleMargins,
   salesByMonth,
+  usualCurrencies,
 } from './shop-truth.ts';
 import { daysToPay, repeatCustomers, taxesByQuarter, yearOnYear } from './owner-truth.ts';
 import {
@@ -163,15 +165,17 @@ const linesBought = ({ world, hasPurchases }: Company): readonly JsonObject[] =>
     ({ purchase_id: id }) => !hasPurchases || isBought(world.get('purchases', Number(idOf(id)))),
   );
 
+const currencyOfLine = ({ world, hasPurchases }: Company, { purchase_id: id }: JsonObject): string =>
+  hasPurchases ? currencyOf(world.get('purchases', Number(idOf(id)))) : 'none';
+
 function purchases(company: Company): Rows {
   const { world } = company;
-  const lines = groupedBy(
-    linesBought(company),
-    ({ product_id: id, system_id: company }) =>
-      `${idOf(company)} ${idOf(world.get('products', Number(idOf(id)))?.['provider_id'])}`,
-  );
+  const lines = groupedBy(linesBought(company), (line) => {
+    const product = world.get('products', Number(idOf(line['product_id'])));
+    return `${idOf(line['system_id'])} ${idOf(product?.['provider_id'])} ${currencyOfLine(company, line)}`;
+  });
   const rows = [...lines].map(([key, all]) => {
-    const [company = '', id = ''] = key.split(' ');
+    const [company = '', id = '', currency = ''] = key.split(' ');
     const known = all
       .map((line) => ({ line, onHold: unitsOf(line['produit_quantite_onhold']) }))
       .filter(({ onHold }) => onHold !== null);
@@ -186,6 +190,7 @@ function purchases(company: Company): Rows {
       company,
       id,
       'bought',
+      currency,
       ...presentTexts(world.get('providers', Number(id)), ['code', 'name']),
       String(all.length),
       known.length === 0 ? null : String(known.filter(({ onHold }) => onHold?.eq(0) === false).length),
@@ -202,21 +207,30 @@ function purchases(company: Company): Rows {
 
 function margins(company: Company): Rows {
   const { world } = company;
+  const all = linesBought(company).map((line) => ({
+    line,
+    company: idOf(line['system_id']),
+    currency: currencyOfLine(company, line),
+  }));
+  const usual = usualCurrencies(all);
   const bought = groupedBy(
-    linesBought(company),
-    ({ product_id: id, system_id: company }) => `${idOf(company)} ${idOf(id)}`,
+    all,
+    ({ line, company, currency }) => `${company} ${idOf(line['product_id'])} ${currency}`,
   );
-  const rows = [...bought].map(([key, lines]) => {
-    const [company = '', id = ''] = key.split(' ');
+  const rows = [...bought].map(([key, found]) => {
+    const [company = '', id = '', currency = ''] = key.split(' ');
+    const lines = found.map(({ line }) => line);
     const quantity = sum(lines.map((line) => unitsOf(line['product_quantity'])));
     const cost = sum(lines.map((line) => unitsOf(line['produit_total'])));
     const product = world.get('products', Number(id));
-    const value = valueAt(unitsOf(product?.['price']), quantity);
+    const price = usual.get(company) === currency ? unitsOf(product?.['price']) : null;
+    const value = valueAt(price, quantity);
     const margin = value === null || cost === null ? null : value.minus(cost);
     const row = [
       company,
       id,
       'bought',
+      currency,
       ...presentTexts(product, ['code', 'name_fr']),
       FIRST_DAY.slice(0, 7), // All lines are read then.
       String(lines.length),

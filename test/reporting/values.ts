@@ -35,10 +35,15 @@ export const largestFirst = (rows: readonly RankedRow[]): Rows =>
     .sort((one, other) => (other.by ?? ZERO).cmp(one.by ?? ZERO) || compareIds(one.id, other.id))
     .map(({ row }) => row);
 
-/** Ids that name a row together, one by one as numbers. */
+/** Ids that name a row together, one by one as numbers; what is no number, as text. */
 function compareIds(one: string, other: string): number {
-  const others = other.split(' ').map(Number);
-  const differences = one.split(' ').map((id, at) => Number(id) - (others[at] ?? 0));
+  const others = other.split(' ');
+  const differences = one.split(' ').map((id, at) => {
+    const difference = Number(id) - Number(others[at]);
+    return Number.isNaN(difference)
+      ? Number(id > (others[at] ?? '')) - Number(id < (others[at] ?? ''))
+      : difference;
+  });
   return differences.find((difference) => difference !== 0) ?? 0;
 }
 

@@ -59,9 +59,11 @@ function* reportTexts(answer: ReportAnswer): Iterable<Printed> {
 
 /** What must be known beside the rows. */
 function* standing({ totals, partial, remarks }: ReportAnswer): Iterable<string> {
-  for (const { company, ...sums } of totals) {
+  for (const { company, currency, ...sums } of totals) {
+    const apart = Object.entries({ company, currency }).filter(([, key]) => key !== undefined);
+    const of = apart.map(([name, key]) => `${name} ${key ?? 'none'}`).join(', ');
     const texts = Object.entries(sums).map(([column, sum]) => `${column} ${sum ?? 'unknown'}`);
-    yield `Total${company === undefined ? '' : ` of company ${company ?? 'none'}`}: ${texts.join(', ')}`;
+    yield `Total${of === '' ? '' : ` of ${of}`}: ${texts.join(', ')}`;
   }
   if (partial.length > 0) yield `In part: ${partial.join(', ')}`;
   yield* remarks;

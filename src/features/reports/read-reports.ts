@@ -31,7 +31,9 @@ export function parseReport(name: string, text: string) {
   if (time !== grain)
     throw new TypeError(`${name}.sql: "-- time: ${grain}" is not one of ${GRAINS.join(', ')}.`);
   const labels = names('labels');
-  const by = all('by').length > 0 ? names('by') : time === null ? labels : [time];
+  const keys = one('keys').split(', ');
+  const named = all('by').length > 0 ? names('by') : time === null ? labels : [time];
+  const by = [...named, ...keys.filter((key) => key === 'currency')]; // A bar adds up one currency.
   const isTime = time !== null && by.includes(time);
   const metrics = all('metric').map((line) => {
     const [metric, column, question] = parseColumn(name, line);
@@ -56,7 +58,7 @@ export function parseReport(name: string, text: string) {
     /** The settings `reports` by which statuses count in it: `sold`, `owed`, `bought`. */
     counts: names('counts'),
     /** The columns that name a row together; none of them is ever null. */
-    keys: one('keys').split(', '),
+    keys,
     /** The column of its times, as texts, and their grain; null: it shows the present. */
     time,
     /** Further columns to group figures by. */

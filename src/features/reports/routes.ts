@@ -29,7 +29,7 @@ const reportAnswer = z.object({
   rows: z.array(z.array(cell)),
   totals: z
     .array(z.record(z.string(), cell))
-    .describe('of the columns that add up, one for each company; none while a setting is wanted'),
+    .describe('of the columns that add up, by company and currency; none while a setting is wanted'),
   partial: z.array(z.string()).describe('the months or weeks that the days asked for cut'),
   wanted: z.array(z.string()).describe('settings that must say which statuses count'),
   remarks: z.array(z.string()),

@@ -51,8 +51,8 @@ const headOf = ({ name, title, question, notes, inFrench }: Report, language: La
 const MARKDOWN = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)|`/g;
 
 /**
- * Runs a report over the rows of the days that are asked for. Nothing is added up over companies, nor while it is not known which
- * statuses count.
+ * Runs a report over the rows of the days that are asked for. Nothing is added up over companies or currencies, nor while it is
+ * not known which statuses count.
  *
  * @param read Reads its rows, if not the database itself: an assistant's report has limits of time and rows.
  * @throws {UsageError} `report.absent`, `report.not_here` for one that this mirror cannot run, `usage.days`.
@@ -94,8 +94,8 @@ export async function runReport(
     kinds: doubts.kinds,
     columns,
     rows: rows.map((row) => row.slice(0, columns.length)),
-    /** The sums of the columns that add up, of each company by itself; none while a setting is wanted. */
-    totals: wanted.length > 0 ? [] : readTotals({ ...answer, rows }, summed),
+    /** The sums of the columns that add up, of each company and currency by itself; none while a setting is wanted. */
+    totals: wanted.length > 0 ? [] : readTotals({ ...answer, rows }, summed, apart(report)),
     /** The months or weeks of which the days asked for are a part. */
     partial: cutGroups(report.time, from, to),
     /** The settings that must say which statuses count. */
@@ -180,46 +180,53 @@ const PRESENT = 'It shows the present.';
 
 const PLACE = 'place_of_row';
 
+/** The keys over which nothing is added up. */
+const apart = ({ keys }: Report) => keys.filter((key) => key === 'company' || key === 'currency');
+
 /** What is read of `bi_statuses`. */
 const STATUS = ['kind', 'status', 'records', 'counts_as'];
 
 /**
- * Adds the sums of some columns, over all rows of the row's company: in two parts each, which 64 bits hold. Before the rows come the
- * statuses by which it counts, so that both are of one reading, and the first row of each company, which an answer always has.
+ * Adds the sums of some columns, over all rows of the row's company and currency: in two parts each, which 64 bits hold. First come
+ * the statuses by which it counts, so that both are of one reading, and the first row of each sum, which an answer always has.
  */
-function withSums(text: string, { keys, counts }: Report, summed: readonly string[]): string {
-  const over = `over (${keys.includes('company') ? 'partition by company' : ''})`;
+function withSums(text: string, report: Report, summed: readonly string[]): string {
+  const keys = apart(report).join(', ');
+  const over = `over (${keys === '' ? '' : `partition by ${keys}`})`;
   const sums = summed.map(
     (column, at) =>
       `sum(${column} / ${PART}) ${over} as high_${at}, sum(${column} % ${PART}) ${over} as low_${at}`,
   );
   const status = STATUS.map((column) => `s.${column} as counted_${column}`);
   const statuses = `full join (select ${status.join(', ')} from bi_statuses s) counted on 1 = 0`;
-  return `select ${[`numbered.*`, ...sums, ...(counts.length === 0 ? [] : ['counted.*'])].join(', ')}
+  return `select ${[`numbered.*`, ...sums, ...(report.counts.length === 0 ? [] : ['counted.*'])].join(', ')}
     from (select answer.*, row_number() over () as ${PLACE} from (${text}) as answer) as numbered
-    ${counts.length === 0 ? '' : statuses} order by coalesce(case when ${PLACE} > min(${PLACE}) ${over} then ${PLACE} end, 0)`;
+    ${report.counts.length === 0 ? '' : statuses} order by coalesce(case when ${PLACE} > min(${PLACE}) ${over} then ${PLACE} end, 0)`;
 }
 
 const PART = 1_000_000_000;
 
-/** The totals of each company, as the first of its rows has them. */
+/** The totals of each company and currency, as the first of its rows has them. */
 function readTotals(
   { columns, rows }: Awaited<ReturnType<ReadCells>>,
   summed: readonly string[],
+  keys: readonly string[],
 ): readonly Readonly<Record<string, Cell>>[] {
-  const [place, company] = [columns.indexOf(PLACE), columns.indexOf('company')];
-  const firsts = Map.groupBy(rows, (row) => row[company] ?? null);
-  return [...firsts]
-    .sort(([one], [other]) => Number(one) - Number(other))
-    .map(([name, [row = []]]) => {
+  const place = columns.indexOf(PLACE);
+  const keysOf = (row: readonly Cell[]) =>
+    keys.map((key): [string, Cell] => [key, row[columns.indexOf(key)] ?? null]);
+  const firsts = Map.groupBy(rows, (row) => keysOf(row).join());
+  return [...firsts.values()]
+    .map(([row = []]) => {
       const totals = summed.map((column, at): [string, Cell] => {
         const [high = null, low = null] = row.slice(place + 1 + 2 * at);
         const sum = high === null || low === null ? null : new Big(high).times(PART).plus(low);
         if (!column.endsWith('_e4')) return [column, sum?.toFixed() ?? null];
         return [column.replace(/_e4$/, '_exact'), sum?.times('0.0001').toFixed(4) ?? null];
       });
-      return Object.fromEntries([...(company === -1 ? [] : [['company', name] as const]), ...totals]);
-    });
+      return Object.fromEntries([...keysOf(row), ...totals]);
+    })
+    .sort((one, other) => Number(one['company']) - Number(other['company']));
 }
 
 /** Whether the setting of what counts is wanted, and the statuses that do not count. */

@@ -43,9 +43,11 @@ test('a report is its head and its SQL, comments of the SQL included', () => {
   });
 });
 
-test('bars are named by the time, or else by the labels, or by what the head names', () => {
+test('bars are named by the time, or else by the labels, or by what the head names, and by the currency', () => {
   const barsOf = (head: string): unknown => parseReport('hours', `${head}\nselect 1\n`).plot;
   const ofNames = { isTime: false, most: 10 };
+  const priced = HEAD.replace('month, user_id', 'month, currency');
+  expect(barsOf(priced)).toMatchObject({ isTime: true, by: ['month', 'currency'] });
   const present = HEAD.replace('-- time: month', '-- labels: code, name');
   expect(barsOf(present)).toMatchObject({ ...ofNames, by: ['code', 'name'] });
   expect(barsOf(`${HEAD}-- by: user_id\n`)).toMatchObject({ ...ofNames, by: ['user_id'] });

@@ -19,11 +19,22 @@ const SALES = [
   { client_id: 0, date: '0000-00-00', status: 'cancelled', total: '3.00' },
 ];
 
+const PURCHASES = [
+  { currency: 'CAD', total: '100.00' },
+  { currency: 'CAD', total: '10.00', date: '2025-04-01' },
+  { currency: 'USD', total: '1.00', date: '2025-02-01' },
+  { currency: '', total: '0.10' },
+  { currency: 'CAD', total: '0.01', system_id: 8 },
+];
+
 async function shop(database: (typeof DATABASES)[number]): Promise<Session> {
   const { world, ...service } = await sandbox({ size: 10 });
   for (const id of world.ids('sales')) world.remove('sales', id);
   for (const id of world.ids('sales_payments')) world.remove('sales_payments', id);
   for (const sale of SALES) world.insert('sales', { system_id: 7, ...sale });
+  for (const id of world.ids('purchases')) world.remove('purchases', id);
+  for (const purchase of PURCHASES)
+    world.insert('purchases', { date: '2025-03-31', status: 'received', system_id: 7, ...purchase });
   const { session } = await mirrorIn(database);
   await migrate(session, SHOP_KINDS, { reports: CHOSEN });
   await read({ world, ...service }, [session], {
@@ -41,7 +52,7 @@ test('notes are plain text: links and code are marked in the document alone', ()
 });
 
 describe.each(DATABASES)('%s', (database) => {
-  test('a report counts the days asked for, adds up each company, and names what is cut and left out', async () => {
+  test('a report counts the days asked for, adds up each company and currency, and names what is cut and left out', async () => {
     const session = await shop(database);
     const run = async (name: string, days: Partial<ReportRequest> = {}) =>
       runReport(session, await readViewNames(session), { name, language: 'en', ...days });
@@ -66,6 +77,12 @@ describe.each(DATABASES)('%s', (database) => {
       ['2025-03', '7', '0', 'sold'],
       ['2025-04', '7', '0', 'sold'],
       ['2025-04', '8', '0', 'sold'],
+    ]);
+    const { totals: bought } = await run('purchases-by-month', { from: '2025-03-01' });
+    expect(bought.map((total) => [total['company'], total['currency'], total['total_exact']])).toEqual([
+      ['7', 'CAD', '110.0000'],
+      ['7', 'none', '0.1000'],
+      ['8', 'CAD', '0.0100'],
     ]);
     const none = await run('sales-by-month', { from: '2031-01-01' });
     expect(none).toMatchObject({ columns: all.columns, rows: [], totals: [] });

@@ -8,10 +8,12 @@
 -- note: Counts sales with a status of `reports.sold`, and purchases with one of `reports.bought` ([what
 --   counts](#what-counts)), by the status that each had: a quote that became an invoice later is not in `then`.
 -- note: `then` is null where a record had a status that no record has any more.
+-- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own. Sales name
+--   none: they are in that of the company, which the mirror does not know, and have `none`.
 -- note: Before PostgreSQL 17, replace `json(…)` by `cast(… as json)`.
 -- days: first, last
 -- counts: sold, bought
--- keys: kind, month, company, status
+-- keys: kind, month, company, status, currency
 -- time: month
 -- metric: late_changes_of_sales (changes): How often were sales and purchases changed after their month was
 --   closed?
@@ -53,28 +55,30 @@ sales as (
 ),
 purchases as (
   select substr(cast(date as text), 1, 10) as day, total_e4, coalesce(nullif(cast(status as text), ''), 'none') as status,
+    coalesce(nullif(cast(currency as text), ''), 'none') as currency,
     cast(coalesce(case when trim(cast(system_id as text), '0123456789') = ''
       and length(cast(system_id as text)) between 1 and 18 then cast(system_id as bigint) end, 0) as text) as company
   from bi_purchases natural left join (
     select (select date from bi_purchases where 1 = 0) as date,
       (select status from bi_purchases where 1 = 0) as status,
+      (select currency from bi_purchases where 1 = 0) as currency,
       (select total_e4 from bi_purchases where 1 = 0) as total_e4,
       (select system_id from bi_purchases where 1 = 0) as system_id
-    from (select cast(null as text) as date, cast(null as text) as status, cast(null as bigint) as total_e4,
-      cast(null as text) as system_id) as expected where 1 = 0
+    from (select cast(null as text) as date, cast(null as text) as status, cast(null as text) as currency,
+      cast(null as bigint) as total_e4, cast(null as text) as system_id) as expected where 1 = 0
   ) as unseen
 ),
 days as (
-  select 'sales' as kind, day, company, status, total_e4 as amount from sales
+  select 'sales' as kind, day, company, status, 'none' as currency, total_e4 as amount from sales
   union all
-  select 'purchases', day, company, status, total_e4 from purchases
+  select 'purchases', day, company, status, currency, total_e4 from purchases
 ),
 present as (
-  select d.kind, coalesce(substr(d.day, 1, 7), 'none') as month, d.company, c.name as status,
+  select d.kind, coalesce(substr(d.day, 1, 7), 'none') as month, d.company, c.name as status, d.currency,
     cast(sum(d.amount) as bigint) as amount
   from days d join counted c on c.kind = d.kind and c.status = d.status cross join asked a
   where (a.first is null or d.day >= a.first) and (a.last is null or d.day <= a.last)
-  group by d.kind, coalesce(substr(d.day, 1, 7), 'none'), d.company, c.name
+  group by d.kind, coalesce(substr(d.day, 1, 7), 'none'), d.company, c.name, d.currency
 ),
 -- Each change takes an amount from the month of the record before it, and adds one to that of the record after it.
 -- The record is read as JSON once its escapes, which one of the databases refuses, are out of the way.
@@ -87,23 +91,24 @@ sides as (
 ),
 fields as (
   select kind, seq, found, sign, record -> 'date' as day, record -> 'system_id' as company,
-    record -> 'status' as status, record -> 'total' as amount
+    record -> 'status' as status, null as currency, record -> 'total' as amount
   from sides where kind = 'sales'
   union all
   select kind, seq, found, sign, record -> 'date', record -> 'system_id',
-    record -> 'status', record -> 'total'
+    record -> 'status', record -> 'currency', record -> 'total'
   from sides where kind = 'purchases'
 ),
 texts as (
   select kind, seq, found, sign, substr(nullif(trim(cast(day as text), '"'), 'null'), 1, 10) as day,
     coalesce(nullif(trim(cast(company as text), '"'), 'null'), '0') as company,
     coalesce(nullif(nullif(trim(cast(status as text), '"'), 'null'), ''), 'none') as status,
+    coalesce(nullif(nullif(trim(cast(currency as text), '"'), 'null'), ''), 'none') as currency,
     nullif(trim(cast(amount as text), '"'), 'null') as amount
   from fields
 ),
 -- A status that occurs no more is known to count by nothing but itself.
 named as (
-  select t.kind, t.seq, t.found, t.sign, t.day, t.company, t.amount,
+  select t.kind, t.seq, t.found, t.sign, t.day, t.company, t.currency, t.amount,
     coalesce(o.meaning, c.name, t.status) as status,
     case when o.status is null and c.name is not null then 1 else 0 end as is_unknown
   from texts t
@@ -113,7 +118,7 @@ named as (
 ),
 -- In units of 0.0001; 0 for what is no decimal of at most four places below 900,000,000,000.
 amounts as (
-  select kind, seq, found, sign, substr(day, 1, 7) as month, company, status, is_unknown,
+  select kind, seq, found, sign, substr(day, 1, 7) as month, company, status, currency, is_unknown,
     case when trim(amount, '0123456789.-') = '' and trim(amount, '.-') <> '' and amount not like '%.%.%'
       and amount not like '_%-%' and amount not like '%._____%' and length(amount) < 20
       and abs(cast(amount as numeric)) < 900000000000
@@ -122,22 +127,23 @@ amounts as (
   where (a.first is null or day >= a.first) and (a.last is null or day <= a.last)
 ),
 late as (
-  select kind, month, company, status, count(distinct seq) as changes,
+  select kind, month, company, status, currency, count(distinct seq) as changes,
     case when max(is_unknown) = 0 then cast(sum(sign * amount) as bigint) end as amount
-  from amounts where month <> '' and month <> '0000-00' and month < found group by kind, month, company, status
+  from amounts where month <> '' and month <> '0000-00' and month < found
+  group by kind, month, company, status, currency
 ),
 -- Without the late changes, a month is as when it ended.
 sums as (
-  select l.kind, l.month, l.company, l.status, l.changes, coalesce(p.amount, 0) - l.amount as amount_then,
-    coalesce(p.amount, 0) as amount_now
+  select l.kind, l.month, l.company, l.status, l.currency, l.changes,
+    coalesce(p.amount, 0) - l.amount as amount_then, coalesce(p.amount, 0) as amount_now
   from late l left join present p on p.kind = l.kind and p.month = l.month and p.company = l.company
-    and p.status = l.status
+    and p.status = l.status and p.currency = l.currency
 )
-select kind, month, company, status, changes,
+select kind, month, company, status, currency, changes,
   amount_then as then_e4,
   case when amount_then < 0 then '-' else '' end || (abs(amount_then) / 10000) || '.'
     || substr(cast(10000 + abs(amount_then) % 10000 as text), 2) as then_exact,
   amount_now as now_e4,
   case when amount_now < 0 then '-' else '' end || (abs(amount_now) / 10000) || '.'
     || substr(cast(10000 + abs(amount_now) % 10000 as text), 2) as now_exact
-from sums order by month, kind, company, status
+from sums order by month, kind, company, status, currency

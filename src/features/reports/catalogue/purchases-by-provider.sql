@@ -8,13 +8,15 @@
 -- note: Quantities of different units are added up: compare them within one provider.
 -- note: Counts lines of purchases with a status of `reports.bought` ([what counts](#what-counts)), and all
 --   lines where the mirror has no list of purchases.
+-- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own; `none` has
+--   lines of purchases without one.
 -- counts: bought
--- keys: company, provider_id, status
+-- keys: company, provider_id, status, currency
 -- labels: code, name
 -- metric: purchases_received (total_received_e4): What do the received purchases cost?
 -- metric: purchases_on_hold (total_on_hold_e4): What do the purchases on hold cost?
 -- metric: purchase_lines_on_hold (lines_on_hold): How many purchase lines are on hold?
--- shown: code, name, lines, lines_on_hold, total_received_exact, total_on_hold_exact
+-- shown: code, name, currency, lines, lines_on_hold, total_received_exact, total_on_hold_exact
 -- plot: The ten providers with the most on hold
 -- bars: on hold (total_on_hold_e4), received (total_received_e4)
 
@@ -39,26 +41,27 @@ products as (
 ),
 lines as (
   select coalesce(l.system_id, 0) as company, coalesce(l.product_id, 0) as product_id, c.name as status,
-    l.produit_total_e4 as total, l.produit_quantite_receive_e4 as received, l.produit_quantite_onhold_e4 as on_hold,
+    coalesce(p.currency, 'none') as currency, l.produit_total_e4 as total, l.produit_quantite_receive_e4 as received,
+    l.produit_quantite_onhold_e4 as on_hold,
     case when l.produit_quantite_onhold_e4 <> 0 then 1 when l.produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
   from bi_purchase_products l left join bi_purchase_statuses p on p.purchase_id = l.purchase_id
   join counted c on c.status = coalesce(p.status, 'none')
 ),
 bought as (
-  select company, product_id, status, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
-    sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
-  from lines group by company, product_id, status
+  select company, product_id, status, currency, count(*) as lines, sum(is_on_hold) as lines_on_hold,
+    sum(received) as received, sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
+  from lines group by company, product_id, status, currency
 ),
 -- Provider 0 stands for lines whose product is unknown or has no provider.
 sums as (
-  select b.company, coalesce(p.provider_id, 0) as provider_id, b.status, cast(sum(b.lines) as bigint) as lines,
+  select b.company, coalesce(p.provider_id, 0) as provider_id, b.status, b.currency, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,
     cast(sum(b.on_hold) as bigint) as on_hold, cast(sum(b.total_received) as bigint) as total_received,
     cast(sum(b.total_on_hold) as bigint) as total_on_hold
   from bought b left join products p on p.id = b.product_id
-  group by b.company, coalesce(p.provider_id, 0), b.status
+  group by b.company, coalesce(p.provider_id, 0), b.status, b.currency
 )
-select s.company, s.provider_id, s.status, v.code, v.name, s.lines, s.lines_on_hold,
+select s.company, s.provider_id, s.status, s.currency, v.code, v.name, s.lines, s.lines_on_hold,
   s.received as quantity_received_e4, s.on_hold as quantity_on_hold_e4,
   s.total_received as total_received_e4,
   case when s.total_received < 0 then '-' else '' end || (abs(s.total_received) / 10000) || '.'
@@ -67,4 +70,4 @@ select s.company, s.provider_id, s.status, v.code, v.name, s.lines, s.lines_on_h
   case when s.total_on_hold < 0 then '-' else '' end || (abs(s.total_on_hold) / 10000) || '.'
     || substr(cast(10000 + abs(s.total_on_hold) % 10000 as text), 2) as total_on_hold_exact
 from sums s left join bi_providers v on v.id = s.provider_id
-order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id, s.status
+order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id, s.status, s.currency

@@ -57,16 +57,28 @@ products as (
   ) as unseen
 ),
 -- Every line, where the mirror has no purchases.
-bought as (
-  select l.product_id, cast(sum(l.produit_total_e4) as bigint) as total, cast(sum(l.product_quantity_e4) as bigint) as quantity
+purchase_lines as (
+  select coalesce(l.system_id, 0) as company, l.product_id, coalesce(p.currency, 'none') as currency,
+    l.produit_total_e4 as total, l.product_quantity_e4 as quantity
   from {{ source('bms_sync', 'bi_purchase_products') }} l left join {{ source('bms_sync', 'bi_purchase_statuses') }} p on p.purchase_id = l.purchase_id
   where l.product_quantity_e4 is not null and l.produit_total_e4 is not null
     and (coalesce(p.status, 'none') in (select status from {{ source('bms_sync', 'bi_statuses') }} where counts_as like '%bought%')
       or not exists (select 1 from {{ source('bms_sync', 'bi_statuses') }} where kind = 'purchases'))
-  group by l.product_id
+),
+-- Sales and costs of products name no currency: that of most of the company's purchase lines is taken for theirs.
+usual as (
+  select company, currency from (
+    select company, currency, row_number() over (partition by company order by count(*) desc, currency) as place
+    from purchase_lines group by company, currency
+  ) as ranked where place = 1
+),
+bought as (
+  select l.company, l.product_id, cast(sum(l.total) as bigint) as total, cast(sum(l.quantity) as bigint) as quantity
+  from purchase_lines l join usual u on u.company = l.company and u.currency = l.currency
+  group by l.company, l.product_id
 ),
 bought_at as (
-  select product_id, case when quantity > 0 and abs(total) <= 900000000000000 then total * 10000 / quantity end as price
+  select company, product_id, case when quantity > 0 and abs(total) <= 900000000000000 then total * 10000 / quantity end as price
   from bought
 ),
 lines as (
@@ -83,19 +95,21 @@ quantities as (
 ),
 -- Quantity × price in units of 0.0001, cut after four places; null where 64 bits cannot hold it.
 priced as (
-  select q.company, q.branch, q.product_id, q.status, p.code, p.name_fr, q.lines, q.quantity, q.sold,
+  select q.company, q.branch, q.product_id, q.status, coalesce(u.currency, 'none') as currency, p.code, p.name_fr,
+    q.lines, q.quantity, q.sold,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(p.cost_e4 / 10000))
       then q.quantity * (p.cost_e4 / 10000) + q.quantity * (p.cost_e4 % 10000) / 10000 end as own_cost,
     case when abs(q.quantity) <= 4000000000000000000 / (10000 + abs(b.price / 10000))
       then q.quantity * (b.price / 10000) + q.quantity * (b.price % 10000) / 10000 end as purchase_cost
   from quantities q
   left join products p on p.id = q.product_id
-  left join bought_at b on b.product_id = q.product_id
+  left join usual u on u.company = q.company
+  left join bought_at b on b.company = q.company and b.product_id = q.product_id
 ),
 margins as (
   select priced.*, sold - own_cost as margin, sold - purchase_cost as purchase_margin from priced
 )
-select company, branch, product_id, status, code, name_fr, lines, quantity as quantity_e4,
+select company, branch, product_id, status, currency, code, name_fr, lines, quantity as quantity_e4,
   sold as sold_e4,
   case when sold < 0 then '-' else '' end || (abs(sold) / 10000) || '.'
     || substr(cast(10000 + abs(sold) % 10000 as text), 2) as sold_exact,

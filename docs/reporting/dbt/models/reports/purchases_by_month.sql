@@ -14,28 +14,29 @@ counted as (
 purchases as (
   select substr(cast(date as text), 1, 10) as day, coalesce(system_id, 0) as company, coalesce(branch_id, 0) as branch,
     coalesce(provider_id, 0) as provider_id, coalesce(nullif(cast(status as text), ''), 'none') as status,
-    subtotal_e4, total_e4
+    coalesce(nullif(cast(currency as text), ''), 'none') as currency, subtotal_e4, total_e4
   from {{ source('bms_sync', 'bi_purchases') }} natural left join (
     select (select provider_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as provider_id,
       (select date from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as date,
       (select status from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as status,
+      (select currency from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as currency,
       (select subtotal_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as subtotal_e4,
       (select total_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as total_e4,
       (select branch_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as branch_id,
       (select system_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as system_id
     from (select cast(null as bigint) as provider_id, cast(null as text) as date, cast(null as text) as status,
-      cast(null as bigint) as subtotal_e4, cast(null as bigint) as total_e4,
+      cast(null as text) as currency, cast(null as bigint) as subtotal_e4, cast(null as bigint) as total_e4,
       cast(null as bigint) as branch_id, cast(null as bigint) as system_id) as expected where 1 = 0
   ) as unseen
 ),
 months as (
-  select coalesce(substr(p.day, 1, 7), 'none') as month, p.company, p.branch, p.provider_id, c.name as status,
+  select coalesce(substr(p.day, 1, 7), 'none') as month, p.company, p.branch, p.provider_id, c.name as status, p.currency,
     count(*) as purchases, cast(sum(p.subtotal_e4) as bigint) as subtotal, cast(sum(p.total_e4) as bigint) as total
   from purchases p join counted c on c.status = p.status cross join asked a
   where (a.first is null or p.day >= a.first) and (a.last is null or p.day <= a.last)
-  group by coalesce(substr(p.day, 1, 7), 'none'), p.company, p.branch, p.provider_id, c.name
+  group by coalesce(substr(p.day, 1, 7), 'none'), p.company, p.branch, p.provider_id, c.name, p.currency
 )
-select m.month, m.company, m.branch, m.provider_id, m.status, v.code, v.name, m.purchases,
+select m.month, m.company, m.branch, m.provider_id, m.status, m.currency, v.code, v.name, m.purchases,
   m.subtotal as subtotal_e4,
   case when m.subtotal < 0 then '-' else '' end || (abs(m.subtotal) / 10000) || '.'
     || substr(cast(10000 + abs(m.subtotal) % 10000 as text), 2) as subtotal_exact,
@@ -43,4 +44,4 @@ select m.month, m.company, m.branch, m.provider_id, m.status, v.code, v.name, m.
   case when m.total < 0 then '-' else '' end || (abs(m.total) / 10000) || '.'
     || substr(cast(10000 + abs(m.total) % 10000 as text), 2) as total_exact
 from months m left join {{ source('bms_sync', 'bi_providers') }} v on v.id = m.provider_id
-order by m.month, m.company, m.branch, m.provider_id, m.status
+order by m.month, m.company, m.branch, m.provider_id, m.status, m.currency

@@ -19,26 +19,27 @@ products as (
 ),
 lines as (
   select coalesce(l.system_id, 0) as company, coalesce(l.product_id, 0) as product_id, c.name as status,
-    l.produit_total_e4 as total, l.produit_quantite_receive_e4 as received, l.produit_quantite_onhold_e4 as on_hold,
+    coalesce(p.currency, 'none') as currency, l.produit_total_e4 as total, l.produit_quantite_receive_e4 as received,
+    l.produit_quantite_onhold_e4 as on_hold,
     case when l.produit_quantite_onhold_e4 <> 0 then 1 when l.produit_quantite_onhold_e4 = 0 then 0 end as is_on_hold
   from {{ source('bms_sync', 'bi_purchase_products') }} l left join {{ source('bms_sync', 'bi_purchase_statuses') }} p on p.purchase_id = l.purchase_id
   join counted c on c.status = coalesce(p.status, 'none')
 ),
 bought as (
-  select company, product_id, status, count(*) as lines, sum(is_on_hold) as lines_on_hold, sum(received) as received,
-    sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
-  from lines group by company, product_id, status
+  select company, product_id, status, currency, count(*) as lines, sum(is_on_hold) as lines_on_hold,
+    sum(received) as received, sum(on_hold) as on_hold, sum(total * (1 - is_on_hold)) as total_received, sum(total * is_on_hold) as total_on_hold
+  from lines group by company, product_id, status, currency
 ),
 -- Provider 0 stands for lines whose product is unknown or has no provider.
 sums as (
-  select b.company, coalesce(p.provider_id, 0) as provider_id, b.status, cast(sum(b.lines) as bigint) as lines,
+  select b.company, coalesce(p.provider_id, 0) as provider_id, b.status, b.currency, cast(sum(b.lines) as bigint) as lines,
     cast(sum(b.lines_on_hold) as bigint) as lines_on_hold, cast(sum(b.received) as bigint) as received,
     cast(sum(b.on_hold) as bigint) as on_hold, cast(sum(b.total_received) as bigint) as total_received,
     cast(sum(b.total_on_hold) as bigint) as total_on_hold
   from bought b left join products p on p.id = b.product_id
-  group by b.company, coalesce(p.provider_id, 0), b.status
+  group by b.company, coalesce(p.provider_id, 0), b.status, b.currency
 )
-select s.company, s.provider_id, s.status, v.code, v.name, s.lines, s.lines_on_hold,
+select s.company, s.provider_id, s.status, s.currency, v.code, v.name, s.lines, s.lines_on_hold,
   s.received as quantity_received_e4, s.on_hold as quantity_on_hold_e4,
   s.total_received as total_received_e4,
   case when s.total_received < 0 then '-' else '' end || (abs(s.total_received) / 10000) || '.'
@@ -47,4 +48,4 @@ select s.company, s.provider_id, s.status, v.code, v.name, s.lines, s.lines_on_h
   case when s.total_on_hold < 0 then '-' else '' end || (abs(s.total_on_hold) / 10000) || '.'
     || substr(cast(10000 + abs(s.total_on_hold) % 10000 as text), 2) as total_on_hold_exact
 from sums s left join {{ source('bms_sync', 'bi_providers') }} v on v.id = s.provider_id
-order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id, s.status
+order by coalesce(s.total_on_hold, 0) desc, s.company, s.provider_id, s.status, s.currency

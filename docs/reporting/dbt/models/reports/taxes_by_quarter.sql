@@ -33,33 +33,37 @@ sales as (
 ),
 purchases as (
   select substr(cast(date as text), 1, 10) as day, coalesce(system_id, 0) as company,
-    coalesce(nullif(cast(status as text), ''), 'none') as status, subtotal_e4, taxes_e4
+    coalesce(nullif(cast(status as text), ''), 'none') as status,
+    coalesce(nullif(cast(currency as text), ''), 'none') as currency, subtotal_e4, taxes_e4
   from {{ source('bms_sync', 'bi_purchases') }} natural left join (
     select (select date from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as date,
       (select status from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as status,
+      (select currency from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as currency,
       (select subtotal_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as subtotal_e4,
       (select taxes_e4 from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as taxes_e4,
       (select system_id from {{ source('bms_sync', 'bi_purchases') }} where 1 = 0) as system_id
-    from (select cast(null as text) as date, cast(null as text) as status, cast(null as bigint) as subtotal_e4,
-      cast(null as bigint) as taxes_e4, cast(null as bigint) as system_id) as expected where 1 = 0
+    from (select cast(null as text) as date, cast(null as text) as status, cast(null as text) as currency,
+      cast(null as bigint) as subtotal_e4, cast(null as bigint) as taxes_e4, cast(null as bigint) as system_id) as expected where 1 = 0
   ) as unseen
 ),
 days as (
-  select 'sales' as kind, day, company, status, subtotal_e4 as subtotal, taxes_e4 as charged, cast(null as bigint) as paid
+  select 'sales' as kind, day, company, status, 'none' as currency, subtotal_e4 as subtotal, taxes_e4 as charged,
+    cast(null as bigint) as paid
   from sales
   union all
-  select 'purchases', day, company, status, subtotal_e4, null, taxes_e4 from purchases
+  select 'purchases', day, company, status, currency, subtotal_e4, null, taxes_e4 from purchases
 ),
 quarters as (
   select coalesce(substr(d.day, 1, 4) || '-Q' || cast((cast(substr(d.day, 6, 2) as integer) + 2) / 3 as text),
     'none') as quarter,
-    d.company, d.kind, c.name as status, count(*) as records, cast(sum(d.subtotal) as bigint) as subtotal,
+    d.company, d.kind, c.name as status, d.currency, count(*) as records,
+    cast(sum(d.subtotal) as bigint) as subtotal,
     cast(sum(d.charged) as bigint) as charged, cast(sum(d.paid) as bigint) as paid
   from days d join counted c on c.kind = d.kind and c.status = d.status cross join asked a
   where (a.first is null or d.day >= a.first) and (a.last is null or d.day <= a.last)
-  group by 1, d.company, d.kind, c.name
+  group by 1, d.company, d.kind, c.name, d.currency
 )
-select quarter, company, kind, status, records,
+select quarter, company, kind, status, currency, records,
   subtotal as subtotal_e4,
   charged as charged_e4,
   case when charged < 0 then '-' else '' end || (abs(charged) / 10000) || '.'
@@ -67,4 +71,4 @@ select quarter, company, kind, status, records,
   paid as paid_e4,
   case when paid < 0 then '-' else '' end || (abs(paid) / 10000) || '.'
     || substr(cast(10000 + abs(paid) % 10000 as text), 2) as paid_exact
-from quarters order by quarter, company, kind, status
+from quarters order by quarter, company, kind, status, currency
