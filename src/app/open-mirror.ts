@@ -1,6 +1,11 @@
 import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { allKinds, refuseOtherExclusions, refuseUnknownFields } from '../config/known-kinds.ts';
+import {
+  allKinds,
+  differingExclusions,
+  exclusionsDiffer,
+  refuseUnknownFields,
+} from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { OPENINGS, TABLE_OWNERS } from '../feature-hooks.ts';
 import { describeOwner } from '../lib/owner.ts';
@@ -21,7 +26,7 @@ import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readCountedStatuses } from '../views/counted-statuses.ts';
 import { grantedRole } from '../views/reader-role.ts';
 import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
-import { readExclusions, type Exclusions } from '../store/kinds/exclusions.ts';
+import { readExclusions } from '../store/kinds/exclusions.ts';
 import { removeExcluded } from '../store/schema/remove-excluded.ts';
 
 /** Opens the mirror, creating it if there is none, and brings it to the shape of this release. */
@@ -113,7 +118,7 @@ async function upgradeMirror(
   await refuseUnknownFields(config, (names) => readNamesSoFar(session, names));
   const keptOut = await readExclusions(session);
   const isKept = keepsSettings || keptOut === null;
-  await compareExclusions(session, config, keptOut, removesExcluded);
+  await refuseOtherExclusions(session, differingExclusions(config, keptOut), removesExcluded);
   const { reports, calendar } = config;
   const facts = {
     'settings.kinds': declaredText(config),
@@ -135,16 +140,11 @@ async function upgradeMirror(
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 
-/** @throws {UsageError} As `refuseOtherExclusions` does. */
-async function compareExclusions(
-  session: Session,
-  config: Config,
-  keptOut: Exclusions | null,
-  takesOver: boolean,
-) {
-  if (keptOut === null) return;
-  const [owner = null] = takesOver ? await session.atomically(ownersHolding) : [];
-  refuseOtherExclusions(config, keptOut, takesOver ? owner && describeOwner(owner) : undefined);
+/** Refuses settings that exclude others, unless they are taken over and nobody works by those of the mirror. */
+async function refuseOtherExclusions(session: Session, differing: readonly string[], areTakenOver: boolean) {
+  if (differing.length === 0) return;
+  const [owner] = areTakenOver ? await session.atomically(ownersHolding) : [];
+  if (owner !== undefined || !areTakenOver) throw exclusionsDiffer(differing, owner && describeOwner(owner));
 }
 
 const declaredText = ({ kinds, includeKinds }: Config): string => JSON.stringify({ kinds, includeKinds });

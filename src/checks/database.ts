@@ -1,4 +1,4 @@
-import { allKinds, refuseOtherExclusions } from '../config/known-kinds.ts';
+import { allKinds, differingExclusions, exclusionsDiffer } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { runCheck, failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { boundUrl, boundCompanies } from '../pull/source-binding.ts';
@@ -33,7 +33,8 @@ export async function checkDatabase(config: Config, open: MirrorOpeners, areName
   const opened = await runCheck('database', async () => {
     await using session = await open.mirror();
     await open.admit(session, 'write');
-    if (areNamesKnown) refuseOtherExclusions(config, await readExclusions(session));
+    const differing = areNamesKnown ? differingExclusions(config, await readExclusions(session)) : [];
+    if (differing.length > 0) throw exclusionsDiffer(differing);
     const { language, bi } = config;
     const { readerRole } = bi;
     const schemaState = await checkSchema(session, allKinds(config), { readerRole, language });

@@ -60,22 +60,17 @@ export const excludedPaths = (exclusions: Exclusions): readonly string[] =>
   [...exclusions].flatMap(([kind, names]) => names.map((name) => `${kind}.${name}`));
 
 /**
- * Refuses settings with other exclusions than the mirror's. Without a kind, they may be incomplete: to end an exclusion, list its kind
- * under `privacy.exclude` without the field. Where they differ otherwise, only `serve`, `migrate` and `pull` take them over, while no
- * other process works by those of the mirror: it would send a field that is excluded now, and land none that is allowed again.
+ * Finds the fields that either the settings or the mirror exclude. Settings without a kind may be incomplete: to end an exclusion, list
+ * its kind under `privacy.exclude` without the field.
  *
  * @param keptOut The fields that the mirror keeps out, by kind; null where there is no mirror yet.
- * @param atWork Describes a process at work on the mirror; null: none. Undefined where the settings are not taken over.
- * @throws {UsageError} `settings.exclusions_missing`, `settings.exclusions_differ`
+ * @throws {UsageError} `settings.exclusions_missing`
  */
-export function refuseOtherExclusions(
-  config: Config,
-  keptOut: Exclusions | null,
-  atWork?: string | null,
-): void {
+export function differingExclusions(config: Config, keptOut: Exclusions | null): readonly string[] {
+  if (keptOut === null) return [];
   const { exclude } = config.privacy;
   const kinds = new Set(allKinds(config).map((kind) => kind.name));
-  const kept = [...(keptOut ?? [])].filter(([kind]) => kinds.has(kind));
+  const kept = [...keptOut].filter(([kind]) => kinds.has(kind));
   const missing = kept.filter(([kind]) => !Object.hasOwn(exclude, kind));
   if (missing.length > 0) {
     const line = JSON.stringify({ ...exclude, ...Object.fromEntries(missing) });
@@ -90,9 +85,17 @@ export function refuseOtherExclusions(
   }
   const wanted = excludedPaths(Object.entries(exclude).filter(([kind]) => kinds.has(kind)));
   const known = excludedPaths(kept);
-  const differing = [...wanted, ...known].filter((path) => wanted.includes(path) !== known.includes(path));
-  if (atWork === null || keptOut === null || differing.length === 0) return;
-  throw new UsageError(`These settings and the mirror exclude different fields: ${differing.join(', ')}.`, {
+  return [...wanted, ...known].filter((path) => wanted.includes(path) !== known.includes(path));
+}
+
+/**
+ * The refusal of settings that exclude others than the mirror: only `serve`, `migrate` and `pull` take them over, while no other process
+ * works by those of the mirror. It would send a field that is excluded now, and land none that is allowed again.
+ *
+ * @param atWork Describes such a process.
+ */
+export function exclusionsDiffer(fields: readonly string[], atWork?: string): UsageError {
+  return new UsageError(`These settings and the mirror exclude different fields: ${fields.join(', ')}.`, {
     code: 'settings.exclusions_differ',
     hint:
       atWork === undefined

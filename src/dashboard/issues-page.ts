@@ -3,6 +3,7 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { readDrift } from '../store/kinds/drift-store.ts';
 import { countIssues } from '../store/kinds/status-store.ts';
 import { listOpenIssues, type ListedIssue } from '../store/records/issue-store.ts';
+import { duplicateIds } from '../store/records/duplicates.ts';
 import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
@@ -62,7 +63,7 @@ function issueTable(issues: readonly ListedIssue[], nameOf: NameOf, reader: Read
         <td data-title="${t('field')}">${field === null ? '–' : labelledField(reader, kind, field)}</td>
         <td data-title="${t('issue')}" title="${code}">${term(code).replaceAll('_', ' ')}</td>
         <td class="small brief" translate="no">
-          ${code === 'twins' ? (detail?.match(/\d+/g)?.map((id) => recordLink(reader, kind, id)) ?? null) : ellipsize(detail ?? '', LONGEST_DETAIL)}
+          ${code === 'twins' ? duplicateIds(detail).map((id) => recordLink(reader, kind, id)) : ellipsize(detail ?? '', LONGEST_DETAIL)}
         </td>
         <td class="nowrap small early">${exactTime(firstSeenAt)}</td>
       </tr>`,

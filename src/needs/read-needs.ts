@@ -13,6 +13,7 @@ import { readMeta } from '../store/kinds/meta.ts';
 import { readFrozen, type Frozen } from '../store/outbox/freeze-store.ts';
 import { readBlocks } from '../store/outbox/outbox-queue.ts';
 import { countEntries, entriesWhere, listEntries } from '../store/outbox/outbox-store.ts';
+import { duplicateIds } from '../store/records/duplicates.ts';
 import { listOpenIssues } from '../store/records/issue-store.ts';
 import { readDisappeared } from '../store/records/deletion-store.ts';
 import { openRuns } from '../store/runs/open-runs.ts';
@@ -121,7 +122,7 @@ async function parkedNeeds(db: Queryable) {
 async function twinNeeds(db: Queryable) {
   const twins = await listOpenIssues(db, { code: 'twins', limit: PARKED_NAMED });
   return twins.map(({ kind, recordId: id, detail, firstSeenAt: since }) => {
-    const [otherId = ''] = detail?.match(/\d+/) ?? [];
+    const [otherId = ''] = duplicateIds(detail);
     return need('record.twins', { kind, recordId: id ?? '', otherId, since });
   });
 }

@@ -57,3 +57,6 @@ async function findLate(tx: Transaction, kind: Kind) {
   }
   return issues;
 }
+
+/** The ids of the other records in the detail of such an issue. */
+export const duplicateIds = (detail: string | null): readonly string[] => detail?.match(/\d+/g) ?? [];
