@@ -1,5 +1,4 @@
 import type { Kind } from '../catalog/kind.ts';
-import { capitalize } from '../lib/text/text.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
 import { packageVersion } from '../lib/package-folder.ts';
 import { findUnscheduled, nextSlots, type Schedule, type ScheduleSlot } from '../runs/schedule.ts';
@@ -46,19 +45,20 @@ export function nextPulls(
   });
 }
 
-/** Why lists could not be read last, the instants of the first failure and of the next reading; null where no reading is to come. */
+/** The kinds that are read again after a failure: why it came, its first instant and that of the next reading; null where there is none. */
 export function describeFailing(
   failing: Awaited<ReturnType<typeof readFailing>>,
   pulls: readonly { readonly kind: string; readonly at: string | null }[],
   translator = TECHNICAL,
 ) {
-  const passing = failing.filter((kind) => isPassing(kind.reason));
+  const due = new Map(pulls.map(({ kind, at }) => [kind, at]));
+  const passing = failing.filter(({ kind, reason }) => isPassing(reason) && due.get(kind));
+  const kinds = passing.map(({ kind }) => kind);
   const [since] = passing.map((kind) => kind.since).sort();
-  const kinds = passing.map((kind) => kind.kind);
-  const [next] = pulls.flatMap(({ kind, at }) => (kinds.includes(kind) ? (at ?? []) : [])).sort();
-  if (since === undefined || next === undefined) return null;
+  const [next] = kinds.map((kind) => due.get(kind)).sort();
+  if (since === undefined || typeof next !== 'string') return null;
   const why = passing.map((kind) => describeOutcome({ ...kind, missing: null }, translator).why ?? '');
-  return { why: capitalize([...new Set(why)].join('; ')), since, next };
+  return { kinds, why: [...new Set(why)].join('; '), since, next };
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };

@@ -34,7 +34,7 @@ function* reportLines(report: BackfillReport): Iterable<string> {
   const counts = { created, updated, restored, unchanged, quarantined, surplus };
   const parts = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   const filled =
-    report.state === 'complete'
+    report.state === 'complete' && rows > 0
       ? ` All their columns were filled again. Repaired rows: ${report.repaired}.`
       : '';
   yield `${kind}: ${rows} ${rows === 1 ? 'record' : 'records'} read: ${parts.join(', ')}.${filled}`;

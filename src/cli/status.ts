@@ -32,7 +32,10 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   for (const { title, why, since, command } of needs)
     yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${utc(since)}.`} (${command})`;
   if (failing !== null)
-    yield TECHNICAL.t(READ_AGAIN, { ...failing, first: utc(failing.since), next: utc(failing.next) });
+    yield TECHNICAL.t(READ_AGAIN, {
+      ...{ kinds: failing.kinds.join(', '), why: failing.why },
+      ...{ first: utc(failing.since), next: utc(failing.next) },
+    });
   if (needs.length > 0 || failing !== null) yield '';
   yield* kindTexts(status);
   yield* uncertifiedTexts(status);

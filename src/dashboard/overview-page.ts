@@ -5,6 +5,7 @@ import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
 import { describeFailing } from '../checks/status.ts';
+import { kindLabel } from '../catalog/descriptions.ts';
 import { readFailing } from '../store/kinds/status-store.ts';
 import { READ_AGAIN } from '../words/outcome-texts.ts';
 import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
@@ -53,13 +54,16 @@ function calmPanel(
   const { t, when } = reader;
   const pulls = kinds.map(({ kind, nextAt: at }) => ({ kind, at }));
   const failing = describeFailing(failures, pulls, reader);
-  const times = failing && { first: when(failing.since), next: dueWords(failing.next, reader) };
+  const values = failing && {
+    ...{ kinds: failing.kinds.map((name) => kindLabel(reader, name)).join(', '), why: failing.why },
+    ...{ first: when(failing.since), next: dueWords(failing.next, reader) },
+  };
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true"></span>
       <div>
         <h2 id="needs-title">${t('Nothing needs you')}</h2>
-        <p class="quiet">${failing && t(READ_AGAIN, { why: failing.why, ...times })}</p>
+        <p class="quiet">${values && t(READ_AGAIN, values)}</p>
       </div>
     </div>
   </section>`;

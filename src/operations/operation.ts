@@ -86,7 +86,10 @@ export const operation = <Input extends Members, Answer extends z.ZodObject>(
 function parseInput<Input extends Members>(input: Input, values: unknown): z.output<Input> {
   const { data, error } = input.safeParse(values);
   if (error === undefined) return data;
-  const faults = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const faults = error.issues.map(({ path: [name, ...place], message }) => {
+    const which = place.map((at) => (typeof at === 'number' ? `, value ${at + 1}` : `.${String(at)}`));
+    return `${String(name)}${which.join('')}: ${message}`;
+  });
   throw new UsageError(withFullStop(faults.join('; ')), { code: 'usage.input' });
 }
 

@@ -28,7 +28,7 @@ interface OutcomeText {
 }
 
 /** Of lists that are read again by themselves. */
-export const READ_AGAIN: MessageKey = '{why}, first {first}. It is tried again: {next}.';
+export const READ_AGAIN: MessageKey = '{kinds}: {why}, first {first}. To be read again: {next}.';
 
 /** Whether a fault prevented reading a list to its end; it was not busy. */
 export const isFailedReading = (state: string): boolean => state === 'invalid' || state === 'aborted';

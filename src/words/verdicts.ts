@@ -33,6 +33,8 @@ const double = (facts: VerdictFacts): string =>
   `To make a second record all the same: bms-sync outbox retry ${facts.id} --allow-double`;
 const isSame = (facts: VerdictFacts): string =>
   `If it is the same record, changed by another user: bms-sync outbox retry ${facts.id}`;
+const isBack = (facts: VerdictFacts): string =>
+  `If the record is back, bms-sync asks whether it is the same one: bms-sync outbox retry ${facts.id}`;
 const hurry = (facts: VerdictFacts): string =>
   `To wait no longer than for one certified sweep: bms-sync outbox retry ${facts.id} --now`;
 const overwrite = (facts: VerdictFacts): string =>
@@ -130,6 +132,7 @@ const NEXT: { readonly [name in VerdictName]?: readonly Step[] } = {
   conflict: [overwrite, keepTheirs, pushAgain],
   field_not_shown: [pushAgain],
   other_record: [isSame, pushAgain, abandon],
+  gone: [isBack, abandon],
   existed: [adopt, double, abandon],
   no_such_record: [abandon], // A retry, or the same push, would name the wrong id again.
   no_certificate: [pull, adopt, retry, abandon],
@@ -224,7 +227,7 @@ export function awaitedBy(facts: VerdictFacts, translator = TECHNICAL): string |
 
 const CHOICES = {
   adopt: [adopt],
-  retry: [retry, isSame],
+  retry: [retry, isSame, isBack],
   overwrite: [overwrite],
   'create another': [double],
   'stop waiting': [hurry],

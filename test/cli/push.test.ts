@@ -73,7 +73,7 @@ describe('push', () => {
     expect(again).toEqual({
       code: 0,
       stderr: QUEUED,
-      stdout: 'Entry 1: create clients, already queued, now ready. Key: ada\n',
+      stdout: 'Entry 1: create clients, stored before, now ready. Key: ada\n',
     });
     expect(document(await run([...ADA, '--key', 'ada', '--json'], env))).toMatchObject({
       id: 1,

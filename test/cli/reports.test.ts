@@ -81,12 +81,12 @@ describe('status', () => {
     expect(await failing()).toBeNull(); // Nothing will try again.
     await using session = openSqliteSession(path);
     await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['pulls'] });
-    const why = 'The service could not be reached';
+    const why = 'the service could not be reached';
     const instant = expect.stringMatching(INSTANT) as string;
-    expect(await failing()).toEqual({ why, since: instant, next: instant });
+    expect(await failing()).toEqual({ kinds: ['clients'], why, since: instant, next: instant });
     const { stdout } = await run(['status'], env);
     expect(stdout).toMatch(
-      /^The service could not be reached, first 20\d\d-.* UTC\. It is tried again: 20\d\d-.* UTC\.$/m,
+      /^clients: the service could not be reached, first 20\d\d-.* UTC\. To be read again: 20\d\d-.* UTC\.$/m,
     );
     expect(stdout).toMatch(/^Not certified:\nclients: .*nothing listens at/m);
   });

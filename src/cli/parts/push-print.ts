@@ -61,7 +61,7 @@ function* requestTexts(shown: NonNullable<Preview['request']>): Iterable<Printed
 export function* pushedTexts(entry: StoredEntry, outcome: Entry | undefined): Iterable<Printed> {
   const { id, key, kind, operation, recordId, isNew, notes } = entry;
   const target = `${kind}${recordId === null ? '' : ` ${recordId}`}`;
-  const state = isNew ? 'queued' : `already queued, now ${entry.state}`;
+  const state = isNew ? 'stored' : `stored before, now ${entry.state}`;
   yield `Entry ${id}: ${operation} ${target}, ${state}. Key: ${key}`;
   for (const note of notes) yield `  Note: ${note}`;
   if (outcome === undefined) return;
