@@ -14,7 +14,7 @@ import { packageVersion } from '../lib/package-folder.ts';
 import { countRequests, metricsRoute } from '../api/metrics.ts';
 import { describeApi, openapiRoute } from '../http/openapi.ts';
 import { languageRoute } from '../dashboard/parts/language-switch.ts';
-import { sendProblemPage } from '../dashboard/parts/page.ts';
+import { sendProblemPage } from '../dashboard/parts/problem-page.ts';
 import { dashboardRoutes } from '../dashboard/dashboard.ts';
 import { sendSignIn, signInRoutes } from '../dashboard/sign-in-page.ts';
 import { changeRoutes } from '../api/changes.ts';

@@ -20,11 +20,9 @@ export function answerErrors(
     const problem = user === null && error instanceof MirrorError ? AWAY : problemFor(error, logger);
     return config.signsIn === true ? sendProblemPage(reply, problem) : sendProblem(reply, problem);
   });
-  const hint = 'GET /openapi.json lists the available paths.';
+  const nowhere = { status: 404, ...NOT_FOUND, apiHint: 'GET /openapi.json lists the available paths.' };
   app.setNotFoundHandler((request, reply) =>
-    wantsPage(request)
-      ? sendProblemPage(reply, { status: 404, ...NOT_FOUND })
-      : sendProblem(reply, { status: 404, ...NOT_FOUND, hint }),
+    wantsPage(request) ? sendProblemPage(reply, nowhere) : sendProblem(reply, nowhere),
   );
 }
 
@@ -114,13 +112,13 @@ function isOfFramework(error: unknown): error is FastifyError {
 const NOT_FOUND = { code: 'http.not_found', detail: 'Nothing was found here.' };
 
 /** Worded by us, because the framework's message may repeat the caller's text. */
-const PROBLEMS_BY_STATUS: Readonly<Record<number, { code: string; detail: string; hint?: string }>> = {
+const PROBLEMS_BY_STATUS: Readonly<Record<number, Omit<Problem, 'status'>>> = {
   404: NOT_FOUND,
   413: { code: 'http.body_too_large', detail: 'The body is too large.', hint: 'Send less in one request.' },
   415: {
     code: 'http.media_type',
     detail: 'Unsupported content type.',
-    hint: 'Send Content-Type: application/json.',
+    apiHint: 'Send Content-Type: application/json.',
   },
 };
 
@@ -140,11 +138,13 @@ function problemOfFramework(error: FastifyError): Problem | null {
     return { status, ...(PROBLEMS_BY_STATUS[status] ?? MALFORMED) };
   const faults = error.validation
     .slice(0, MAX_FAULTS)
-    .map(({ instancePath, message = '' }) => `${error.validationContext ?? ''}${instancePath}: ${message}`);
+    .map(({ instancePath, message = '' }) => [instancePath.slice(1), message] as const);
+  const paths = faults.map(([field, message]) => `${error.validationContext ?? ''}/${field}: ${message}`);
   return {
     status: 400,
     code: 'http.invalid_request',
-    detail: withFullStop(faults.join('; ')),
-    hint: 'GET /openapi.json describes the expected requests.',
+    detail: withFullStop(paths.join('; ')),
+    faults,
+    apiHint: 'GET /openapi.json describes the expected requests.',
   };
 }

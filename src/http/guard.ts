@@ -154,7 +154,7 @@ const FOREIGN: Problem = {
 const NO_ORIGIN: Problem = {
   ...FOREIGN,
   detail: 'Changes with a cookie or through a proxy need the Origin header.',
-  hint: 'Use a bearer token.',
+  apiHint: 'Use a bearer token.',
 };
 
 /**

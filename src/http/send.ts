@@ -11,6 +11,10 @@ export interface Problem {
   readonly code: string;
   readonly detail: string;
   readonly hint?: string | undefined;
+  /** A remedy for programs, which a page does not show. */
+  readonly apiHint?: string;
+  /** What `detail` lists by paths, for pages: by the names of fields. */
+  readonly faults?: readonly (readonly [field: string, message: string])[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Members beyond those of every problem. */
   readonly more?: Readonly<Record<string, string | number | readonly string[]>>;
@@ -20,7 +24,7 @@ export interface Problem {
 export const PROBLEM_TYPE = 'application/problem+json';
 
 /** Writes a problem as JSON. */
-export function problemText({ status, code, detail, hint, more }: Problem): string {
+export function problemText({ status, code, detail, apiHint, hint = apiHint, more }: Problem): string {
   const title = STATUS_CODES[status] ?? 'Error';
   return JSON.stringify({ type: `urn:bms-sync:problem:${code}`, title, status, detail, code, hint, ...more });
 }

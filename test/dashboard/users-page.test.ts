@@ -20,7 +20,13 @@ describe.each(ONE_DATABASE)('the page of users of a mirror in %s', (_name, open)
   test('adds a user, and shows the token this once', async () => {
     const stage = await serveMirror(await open());
     const answer = await submit(stage, '/users', { name: '<Ada>', role: 'operator' });
-    expect(answer.status).toBe(400); // No name of a user.
+    const refused = (await answer.text()).replaceAll(/\s+/g, ' ');
+    expect([answer.status, refused]).toEqual([
+      400,
+      expect.stringContaining('name: <span lang="en">expected'),
+    ]);
+    expect(refused).toContain('<a href="/users">Back</a>');
+    expect(refused).not.toMatch(/openapi|body\//);
     const added = await (await submit(stage, '/users', { name: 'Ada', role: 'operator' })).text();
     const token = /class="token"\s+value="([^"]{43})"/.exec(added)?.[1] ?? '';
     expect((await stage.get('/v1/status', { authorization: `Bearer ${token}` })).status).toBe(200);

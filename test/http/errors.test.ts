@@ -143,6 +143,18 @@ test('a mirror that cannot be read is not our bug: come back later', async () =>
   expect(await jsonOf(answer)).toMatchObject({ code: 'mirror.unreachable', hint: 'Wait.' });
 });
 
+test.each([
+  ['/records/clients/abc', '/records/clients', /id: <span lang="en">expected a whole number from 1\./],
+  ['/outbox/99', '/outbox', /<a [^>]*href="\/outbox">Outbox<\/a> lists the open entries/],
+  ['/changes?before=x', '/changes', /before: <span/],
+])('the page of the refusal of %s names the field and leads to %s', async (path, back, reason) => {
+  const { get } = await serveMirror(await mirror());
+  const page = (await (await get(path)).text()).replaceAll(/\s+/g, ' ');
+  expect(page).toMatch(reason);
+  expect(page).toContain(`<a href="${back}">Back</a>`);
+  expect(page).not.toMatch(/openapi|params\/|querystring/);
+});
+
 test('text of the mirror is text on the page', async () => {
   const session = await mirror();
   const { get } = await serveMirror(session);

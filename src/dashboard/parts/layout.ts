@@ -58,12 +58,40 @@ export const factList = (
     )}
   </dl>`;
 
-/** A text in English that may have a French one; without it, it is marked as English. */
+/** A text in English that may have a French one; without it, it is marked as English. Steps of the command line become those of pages. */
 export function markEnglish(translator: Translator, english: string): Part {
-  const translated = translator.term(english);
-  return translator.language === 'en' || translated !== english
-    ? translated
-    : html`<span lang="en">${english}</span>`;
+  const { term, language } = translator;
+  const translated = term(english);
+  const parts = translated.split(STEP).map((text, at) => (at % 2 === 0 ? text : pageStep(translator, text)));
+  return language === 'en' || translated !== english ? parts : html`<span lang="en">${parts}</span>`;
+}
+
+/** An option, or a command: after a colon to the end of its clause. */
+const STEP =
+  /(--[a-z-]+|(?<=: |, or |then )bms-sync (?:"[^"]*"|[^",;.)])+|bms-sync (?:outbox|webhooks)\b(?: list\b| [a-z]+ \d+)?)/;
+
+/** The fields of forms by options, and the pages by commands: a number or a kind ends the address. */
+const PAGE_STEPS: readonly (readonly [step: RegExp, words: MessageKey, address: string])[] = [
+  [/^--kind/, 'Kind', '/plans'],
+  [/^--match/, 'Find records by', '/plans'],
+  [/^--create/, 'create records from rows without an id or a match', '/plans'],
+  [/^--allow-reordered/, 'accept a column whose values only changed places', '/plans'],
+  [/ (?:plan|approve|apply|reject|withdraw|undo) (\d+)/, 'Plan {id}', '/plans/'],
+  [/ plan/, 'Corrections', '/plans'],
+  [/ outbox [a-z]+ (\d+)/, 'Entry {id}', '/outbox/'],
+  [/ outbox/, 'Outbox', '/outbox'],
+  [/ deletions/, 'Deletions', '/deletions'],
+  [/ webhooks/, 'Webhooks', '/webhooks'],
+  [/ users/, 'Users', '/users'],
+  [/ pull (\w+)/, 'Pull now', '/kinds/'],
+];
+
+function pageStep({ t, language }: Translator, step: string): Html {
+  for (const [pattern, words, address] of PAGE_STEPS) {
+    const [found, id = ''] = pattern.exec(step) ?? [];
+    if (found) return html`<a lang="${language}" href="${address}${id}">${t(words, { id })}</a>`;
+  }
+  return html`<code>${step}</code>`;
 }
 
 export const emptyNote = (words: string): Html => html`<p class="none">${words}</p>`;

@@ -6,7 +6,6 @@ import { latestSeq } from '../../store/records/change-store.ts';
 import { wholeNumber } from '../../operations/inputs.ts';
 import { inputOf, runOperation, type AnyOperation } from '../../operations/operation.ts';
 import { pageAnswer } from '../../http/openapi.ts';
-import type { Problem } from '../../http/send.ts';
 import { translatorFor, type Translator, type MessageKey } from '../../lib/text/translator.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
 import { deciderOf, type RequestUser } from '../../http/access.ts';
@@ -58,7 +57,7 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
   { path, role = 'viewer', querystring: filters, ...described }: PageRoute<Params, Query>,
   show: (request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
 ): void {
-  const querystring = z.object({ ...filters?.shape, done });
+  const querystring = z.strictObject({ ...filters?.shape, done });
   const schema = { response: { 200: pageAnswer('The page') }, querystring, ...described };
   app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
     const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
@@ -72,7 +71,7 @@ export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
   });
 }
 
-const back = z
+export const back = z
   .string()
   .max(200)
   .regex(/^\/(?:[\w-]+(?:\/[\w-]+)*)?$/, 'expected the path of a page')
@@ -250,43 +249,3 @@ function signedInUser(request: FastifyRequest, translator: Translator): Html | n
 
 const PLOTS = html`<link rel="stylesheet" href="/assets/uplot.css" />
   <script src="/assets/uplot.js" defer></script>`;
-
-/**
- * Sends the reason of a refusal as a page; in French, a sentence by status stands before the English one.
- *
- * @param form What a person can correct.
- */
-export function sendProblemPage(
-  reply: FastifyReply,
-  problem: Problem,
-  form: Html | null = null,
-): FastifyReply {
-  const { status, detail, hint, headers } = problem;
-  const { language, t } = translatorFor(reply.request.language);
-  void reply.code(status).headers({ ...headers });
-  const title = t(status === 404 ? 'Not found' : 'Not done');
-  const summary = t(WHY[status] ?? 'The request was not carried out.');
-  return sendPage(reply, {
-    title,
-    content: html`<div class="title"><h1>${title}</h1></div>
-      <section class="panel">
-        <div class="body">
-          ${language === 'en' ? null : html`<p role="alert">${summary}</p>`}
-          <p lang="en" ${language === 'en' ? html`role="alert"` : null}>${detail}</p>
-          ${hint === undefined ? null : html`<p class="quiet" lang="en">${hint}</p>`}
-          <p><a href="/">${t('To the overview')}</a></p>
-        </div>
-      </section>
-      ${form}`,
-  });
-}
-
-const WHY: Readonly<Record<number, MessageKey>> = {
-  400: 'Invalid request.',
-  403: 'You do not have this right.',
-  404: 'Nothing was found here.',
-  409: 'The current state does not allow this.',
-  422: 'Invalid request.',
-  500: 'Unexpected error.',
-  503: 'The mirror does not answer.',
-};

@@ -12,7 +12,8 @@ import { readPlans } from '../work/plan-document.ts';
 import { uploadPlan } from '../operations/upload-plan.ts';
 import { isRoleAllowed } from '../../../store/users/user-store.ts';
 import { listPanel, emptyNote, pageTitle, panel } from '../../../dashboard/parts/layout.ts';
-import { addPage, beforeId, sendProblemPage, type Dashboard } from '../../../dashboard/parts/page.ts';
+import { addPage, beforeId, type Dashboard } from '../../../dashboard/parts/page.ts';
+import { sendProblemPage } from '../../../dashboard/parts/problem-page.ts';
 import { formField, listPage, PAGE_ROWS, pageLinks } from '../../../dashboard/parts/paging.ts';
 import { translateReason } from '../../../words/stored-reasons.ts';
 import { planBadge } from './parts.ts';
@@ -68,15 +69,15 @@ function addUpload(app: Server, dashboard: Dashboard): void {
           : error;
       });
       if (file === undefined) throw noFile('The form has no file');
-      const rules = { kind: fields.get('kind'), match: fields.get('match'), create: fields.has('create') };
+      const choices = { create: fields.has('create'), allowReordered: fields.has('allowReordered') };
+      const rules = { kind: fields.get('kind'), match: fields.get('match'), ...choices };
       const { who } = deciderOf(request, 'page');
       const id = await uploadLimit.inTurn(() => uploadPlan(dashboard, { ...file, ...rules }, who));
       return await reply.redirect(`${PATH}/${id}`, 303);
     } catch (error) {
       const problem = problemOf(error);
       if (problem === null) throw error;
-      const form = uploadForm(dashboard, dashboard.readerOf(request));
-      return sendProblemPage(reply, problem, form);
+      return sendProblemPage(reply, problem, uploadForm(dashboard, dashboard.readerOf(request)));
     }
   });
 }
@@ -113,14 +114,14 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Reader): Html {
   };
   const labelOf = (name: string): string => fieldLabel(reader, 'products', name);
   const matchField = { name: 'match', label: t('Find records by'), choices: [...new Set(keys)], labelOf };
+  const choice = (name: string, label: string): Html =>
+    html`<label class="choice"><input type="checkbox" name="${name}" value="yes" /> ${label}</label>`;
   return panel(
     { id: 'upload', title: t('Upload an edited export'), isLive: false },
     html`<form class="filters body" method="post" action="${PATH}" enctype="multipart/form-data">
       ${formField(kindField, t('by its name or columns'))} ${formField(matchField, t('their ids'))}
-      <label class="choice">
-        <input type="checkbox" name="create" value="yes" />
-        ${t('create records from rows without an id or a match')}
-      </label>
+      ${choice('create', t('create records from rows without an id or a match'))}
+      ${choice('allowReordered', t('accept a column whose values only changed places'))}
       <label>
         ${t('Workbook or CSV, 10 MB at most')}
         <input type="file" name="file" accept=".xlsx,.csv" required />

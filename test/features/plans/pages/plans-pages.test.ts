@@ -148,6 +148,21 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     expect(await page('/', 'Marie')).not.toContain('waits for approval');
   });
 
+  test('show the next step as a field or a page, where the command line has an option or a command', async () => {
+    const session = await open();
+    const { page, send } = await serving(session);
+    const row = { position: 2, operation: 'update', recordId: null, cells: '[]' } as const;
+    const refusal = 'no record has code "A"; to create one, add --create';
+    const head = { kind: 'clients', origin: 'clients.csv', createdBy: 'Ada', createdAt: NOON_TEXT };
+    await session.atomically((tx) => insertPlan(tx, head, [{ ...row, refusal }]));
+    const own = 'create records from rows without an id or a match';
+    expect(await page('/plans/1', 'Ada')).toMatch(new RegExp(`add <a [^>]*href="/plans">${own}</a>`));
+    await storePlan(session, 1);
+    const refused = await (await send('/plans/2/approve', 'Ada', '/plans/2')).text();
+    expect(refused).toMatch(/That user approves it: <a [^>]*href="\/plans\/2">Plan 2<\/a>/);
+    expect(refused).toContain('<a href="/plans/2">Back</a>');
+  });
+
   test('need nobody else where the settings ask for no approval', async () => {
     const session = await open();
     const { page, formsOn } = await serving(session, 0);
