@@ -156,7 +156,9 @@ describe.each(ONE_DATABASE)('the overview of a mirror in %s', (_name, open) => {
     const stage = await serveMirror(session, { clock, schedules: [{ ...names, cron: '0 * * * *' }] });
     const page = await pageOf(stage);
     expect(page).toContain('Nothing needs you');
-    expect(page).toMatch(/clients, products: the service was not available, first <time[^]*?To be read again: next <time/);
+    expect(page).toMatch(
+      /clients, products: the service was not available, first <time[^]*?To be read again: next <time/,
+    );
     expect(page).not.toContain('not certified yet');
   });
 
