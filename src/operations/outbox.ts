@@ -55,7 +55,7 @@ export const abandonOutboxEntry = operation({
   path: '/outbox/:id/abandon',
   role: 'operator',
   summary: 'send nothing more for the entry',
-  notice: 'Abandoned: nothing more is sent for the entry.',
+  notice: 'Nothing more is sent for the entry.',
   takesSeveral: true,
   input: entryPath,
   answer: decidedEntry,

@@ -321,7 +321,7 @@ function aboutRecords(names: readonly string[], records: number, translator: Tra
   return translator.t<Quoted>(ABOUT, { names: { text: names.join(', '), as: 'name' }, more });
 }
 
-const ABOUT: MessageKey = 'About: {names}{more, plural, =0 {} one { and # other} other { and # others}}.';
+const ABOUT: MessageKey = '({names}{more, plural, =0 {} one { and # other} other { and # others}})';
 
 function unknownSends(sends: readonly string[], translator: Translator): Pieces {
   const named = sends.slice(0, SENDS_NAMED);

@@ -61,7 +61,7 @@ describe.each(ONE_DATABASE)('held deletions of a mirror in %s', (_name, open) =>
       expect(actionsIn(page)).toEqual(['/deletions/clients/approve', '/deletions/clients/reject']);
     }
     const overview = await pageOf(stage, '/');
-    expect(overview).toContain('C-1 · Garage 1, C-2 · Garage 2, C-3 · Garage 3</span> and 1 other.');
+    expect(overview).toContain('C-1 · Garage 1, C-2 · Garage 2, C-3 · Garage 3</span> and 1 other)');
   });
 
   test('are described on the pages of their kind as status describes them', async () => {

@@ -458,7 +458,7 @@ describe('a decision on an entry', () => {
     const { key } = document(await run(['outbox', 'show', '1', '--json'], env)) as { key: string };
     expect(await run(['outbox', 'abandon', key], env)).toEqual({
       code: 0,
-      stdout: 'Abandoned: nothing more is sent for the entry.\n',
+      stdout: 'Nothing more is sent for the entry.\n',
       stderr: '',
     });
     expect((await run(['outbox', 'abandon', '2'], env)).stdout).toContain(

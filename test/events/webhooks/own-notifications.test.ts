@@ -44,7 +44,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => pullLater(on, 'clients'),
     data: { kind: 'clients', records: 7, since: expect.any(String) as string },
     text: expect.stringMatching(
-      /^7 deletions of clients are held\. More than 5 records left the list at once: deletions\.holdAbove\.rows\. About: .+, .+, .+ and 4 others\. Since .*2026.*\. bms-sync deletions$/,
+      /^7 deletions of clients are held\. More than 5 records left the list at once: deletions\.holdAbove\.rows\. \(.+, .+, .+ and 4 others\) Since .*2026.*\. bms-sync deletions$/,
     ) as string,
   },
   'entry.parked': {
@@ -57,7 +57,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     data: { kind: 'clients', entryId: 1, operation: 'update', recordId: '999999', verdict: 'no_such_record' },
     text:
       'Entry 1 is parked: update of client 999999. The service has no record with this id, and no list ever showed one; nothing was sent. ' +
-      'About: Ada. bms-sync outbox show 1',
+      '(Ada) bms-sync outbox show 1',
   },
   'entry.rejected': {
     begin: async (on) => {
@@ -69,7 +69,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     data: { kind: 'clients', entryId: 1, operation: 'create', recordId: null, verdict: 'service_refused' },
     text:
       'Entry 1 is rejected: create of clients. The service refused it; the result has its message. ' +
-      'About: ZZ-1 · Zoé. bms-sync outbox show 1',
+      '(ZZ-1 · Zoé) bms-sync outbox show 1',
   },
   'kind.blocked': {
     begin: async (on) => {
@@ -81,7 +81,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     data: { kind: 'clients', reason: 'status 403', entryId: 1, recordId: null },
     text:
       'Writes of clients are refused. The user of this token lacks the right in the service (status 403). Entry 1 was refused. ' +
-      'About: ZZ-1 · Zoé. Grant that user the right in the service, or use another token. bms-sync retries every few minutes. ' +
+      '(ZZ-1 · Zoé) Grant that user the right in the service, or use another token. bms-sync retries every few minutes. ' +
       'bms-sync outbox',
   },
   'kind.stale': {
