@@ -22,7 +22,7 @@ import {
 import { PLANS, PLAN_ROWS } from './tables.ts';
 
 export type StoredPlan = typeof PLANS.$inferSelect;
-export type NewPlanRow = Omit<typeof PLAN_ROWS.$inferSelect, 'planId' | 'entryId'>;
+export type NewPlanRow = Omit<typeof PLAN_ROWS.$inferSelect, 'planId'>;
 
 /** Stores a plan and returns its number. `createdAt`: when its rows began to be compared; what has changed since is checked later. */
 export async function insertPlan(
@@ -65,14 +65,26 @@ export async function readPlan(db: Queryable, id: number): Promise<StoredPlan> {
   });
 }
 
-const OF_ENTRY = { state: orNull(String), verdict: orNull(String), settlement: orNull(String) };
+const OF_ENTRY = {
+  entryId: orNull(Number),
+  state: orNull(String),
+  verdict: orNull(String),
+  settlement: orNull(String),
+};
 const ROW_WITH_ENTRY = { ...getTableColumns(PLAN_ROWS), ...OF_ENTRY };
 
-/** A row of a plan with the state, the verdict and the settlement of its entry; of an entry whose key alone is kept, there is a state only. */
+/** A row of a plan with its entry, once it is applied; of an entry whose key alone is kept, there are number and state only. */
 export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;
 
-const withEntries = sql`plan_rows r
-  left join outbox o on o.id = r.entry_id left join outbox_keys k on k.outbox_id = r.entry_id`;
+/** The key of the entry that a row of a plan becomes. */
+export const entryKeyOf = (planId: number, position: number | string): string => `plan:${planId}:${position}`;
+
+/** The rows `r` of a plan, each with its entry. */
+const withEntries = (id: number): SQL => {
+  const key = sql`${entryKeyOf(id, '')} || r.position`;
+  return sql`plan_rows r left join outbox o on o.idempotency_key = ${key}
+    left join outbox_keys k on k.idempotency_key = ${key}`;
+};
 
 /** Rows `r` that change something: one without cells is refused as a whole. */
 export const CHANGING = sql`r.cells <> '[]'`;
@@ -86,7 +98,8 @@ export const readPlanPage = (
   readRows(
     db,
     ROW_WITH_ENTRY,
-    sql`select r.*, coalesce(o.state, k.state) as state, o.verdict, o.settlement from ${withEntries}
+    sql`select r.*, coalesce(o.id, k.outbox_id) as entry_id, coalesce(o.state, k.state) as state, o.verdict, o.settlement
+      from ${withEntries(id)}
       where r.plan_id = ${id} and r.position > ${after} and ${which} order by r.position limit ${limit}`,
   );
 
@@ -123,8 +136,8 @@ export async function countPlanRows(db: Queryable, id: number) {
   const entries = await readRows(
     db,
     { state: String, n: Number },
-    sql`select state, count(*) as n from (select coalesce(o.state, k.state) as state from ${withEntries}
-      where r.plan_id = ${id} and r.entry_id is not null) e where state is not null group by state`,
+    sql`select state, count(*) as n from (select coalesce(o.state, k.state) as state from ${withEntries(id)}
+      where r.plan_id = ${id}) e where state is not null group by state`,
   );
   const { updates = 0, creates = 0, refusals = 0 } = counts ?? {};
   return {
@@ -200,11 +213,3 @@ export const decidePlan = (
     tx,
     sql`update plans set ${assignments(PLANS, decision)} where id = ${id} and state = 'open' and ${seen} returning id`,
   );
-
-/** Writes into the rows of a plan which entries they have become, by the keys of these. */
-export const saveEntriesOfRows = (tx: Transaction, id: number): Promise<void> =>
-  tx.write(sql`
-    update plan_rows set entry_id = coalesce(
-      (select o.id from outbox o where o.idempotency_key = 'plan:' || plan_id || ':' || position),
-      (select k.outbox_id from outbox_keys k where k.idempotency_key = 'plan:' || plan_id || ':' || position))
-    where plan_id = ${id} and cells <> '[]'`);

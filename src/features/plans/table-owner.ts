@@ -43,7 +43,8 @@ async function removeFromPlans(tx: Transaction, kind: Kind): Promise<void> {
 async function erasePlans(tx: Transaction, record: ErasedRecord): Promise<void> {
   const { kind, id, hasContent } = record;
   const entries = record.entries.map((entry) => entry.id);
-  const made = entries.length === 0 ? sql`` : sql`or entry_id in (${sqlList(entries)})`;
+  const keys = sql`select idempotency_key from outbox where id in (${sqlList(entries)})`;
+  const made = entries.length === 0 ? sql`` : sql`or 'plan:' || plan_id || ':' || position in (${keys})`;
   const ofKind = sql`plan_id in (select id from plans where kind = ${kind})`;
   await tx.query(sql`delete from plan_rows where (record_id = ${id} and ${ofKind}) ${made}`);
   const unnamed = await select(tx, PLAN_ROWS, sql`where ${ofKind} and ${isWithoutRow(kind)}`);

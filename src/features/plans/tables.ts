@@ -31,7 +31,6 @@ export const PLAN_ROWS = sqliteTable(
     recordId: text('record_id', 'nothing'),
     cells: text('cells', 'record').notNull(), // JSON: `[{"field","old","new"}]`, by the names of a read.
     refusal: text('refusal', 'quotes'),
-    entryId: bigint('entry_id'), // Of the outbox, once the plan is applied.
   },
   (t) => [primaryKey({ columns: [t.planId, t.position] }), index('plan_rows_by_record_id').on(t.recordId)],
 );

@@ -4,7 +4,7 @@ import { formatInstant } from '../../../lib/time/clock.ts';
 import type { Session } from '../../../db/session/session.ts';
 import { inChunks } from '../../../db/session/sql-text.ts';
 import { readMirroredKind } from '../../../store/kinds/field-store.ts';
-import { decidePlan, readPlan, saveEntriesOfRows, type PlanRow } from '../store.ts';
+import { decidePlan, entryKeyOf, readPlan, type PlanRow } from '../store.ts';
 import type { CheckedEntry, EntryRequest } from '../../../outbound/intake/entry-request.ts';
 import { checkRequests, storeInTransaction } from '../../../outbound/intake/intake.ts';
 import type { PlanDecision } from './decide-plan.ts';
@@ -52,7 +52,6 @@ export async function applyPlan(
       }
       await refuseStale(tx, kind, plan, since);
       await storeInTransaction(tx, checked, { now, by });
-      await saveEntriesOfRows(tx, id);
     },
   );
 }
@@ -70,7 +69,7 @@ function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
     operation,
     kind: kind.name,
     data: toEntryData(kind, cells),
-    key: `plan:${planId}:${position}`,
+    key: entryKeyOf(planId, position),
     where: `row ${position}`,
   };
   if (operation === 'create') return request;

@@ -1,0 +1,1 @@
+ALTER TABLE `plan_rows` DROP COLUMN `entry_id`;
