@@ -7,6 +7,7 @@ import {
 } from '../store/users/decision-store.ts';
 import type { Server } from '../http/server.ts';
 import { dataTable, html, type Html, type Part } from '../http/html.ts';
+import { labelOf } from './parts/decisions.ts';
 import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
@@ -35,6 +36,13 @@ export function addDecisionsPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
+/** The part of the dashboard, and the button there: `Outbox · Abandon`. */
+const decisionLabel = (what: string, reader: Reader): string =>
+  what
+    .split(' ')
+    .map((word) => labelOf(reader, word))
+    .join(' · ');
+
 function decisionTable(
   decisions: readonly StoredDecision[],
   kinds: ReadonlySet<string>,
@@ -49,7 +57,7 @@ function decisionTable(
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
-        <th scope="row" translate="no">${what}</th>
+        <th scope="row" title="${what}">${decisionLabel(what, reader)}</th>
         <td translate="no">${labelled(target ?? '–')} <span class="small quiet">${detail}</span></td>
         <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
         <td data-title="${t('interface')}">${t(INTERFACES[via])}</td>

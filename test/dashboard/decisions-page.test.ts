@@ -30,7 +30,7 @@ describe.each(ONE_DATABASE)('the page of decisions of a mirror in %s', (_name, o
       path = /rel="next"\s+href="([^"]+)"/.exec(page)?.[1];
     }
     expect(seen).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
-    const row = />outbox retry<[^]*?<\/tr>/.exec(await pageOf(stage, '/decisions'))?.[0] ?? '';
+    const row = />Outbox · Retry<[^]*?<\/tr>/.exec(await pageOf(stage, '/decisions'))?.[0] ?? '';
     expect(row).toMatch(/120[^]*Marie[^]*operator[^]*the command line[^]*2026-03-01 12:00/);
   });
 });

@@ -81,7 +81,8 @@ function effectsOf(translator: Translator, operations: readonly AnyOperation[]):
   return effects.join(' ');
 }
 
-const labelOf = (translator: Translator, name: string): string =>
+/** The label of the button for an operation. */
+export const labelOf = (translator: Translator, name: string): string =>
   translator.term(sentence(name).slice(0, -1));
 
 export const holdEffects = (translator: Translator): string =>

@@ -106,7 +106,7 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
       </td>
       <td class="${changes === 0 ? 'blank' : ''}" data-title="${t('changes')}">
         <div class="beside">
-          ${hours === null ? null : sparkLine(reader, hours)}
+          ${hours === null || hours.length === 0 ? null : sparkLine(reader, hours)}
           <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
         </div>
       </td>
