@@ -30,7 +30,7 @@ function renderPart(part: Part): string {
 export const focusable = (label: string): Html => html`tabindex="0" role="group" aria-label="${label}"`;
 
 /** A heading: a text, a text over numbers, or HTML. */
-type Heading = string | { readonly number: string } | Html;
+type Heading = string | Html | { readonly number: string | Html };
 
 /** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: headings are visible to screen readers only. */
 export function dataTable(

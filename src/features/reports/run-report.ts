@@ -161,7 +161,7 @@ const WANTED: MessageKey =
   'Set {setting} to the statuses that count: it names none that occurs, so each has rows of its own and nothing is added up.';
 const UNPROVEN: MessageKey = 'Not proven complete: {kinds}. These figures may lack records.';
 const LOST: MessageKey =
-  '{amount} has {n, plural, one {# value} other {# values}} that no sum counts: of more than four decimals, too large or unreadable.';
+  'Over all days, {amount} has {n, plural, one {# value} other {# values}} that no sum counts: of more than four decimals, too large or unreadable.';
 
 function checkDays(report: Report, from: string | null, to: string | null): void {
   const refuse = (message: string, hint: string): never => {

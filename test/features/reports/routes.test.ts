@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
-import { DATABASES } from '../../store/databases.ts';
+import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
 
 test.each(DATABASES)(
   'the reports of a mirror in %s are listed, and given as a document or a file',
@@ -28,5 +28,19 @@ test.each(DATABASES)(
     expect((await get('/v1/reports/changes-by-day?from=2025-02-30')).status).toBe(400);
     expect((await get('/v1/reports/changes-by-day?from=2025-02-02&to=2025-02-01')).status).toBe(400);
     expect((await get('/v1/reports/changes')).status).toBe(404);
+  },
+);
+
+test.each(ONE_DATABASE)(
+  'a report of a mirror in %s has a page, with its days, its files and what must be known of it',
+  async (_name, open) => {
+    const { get } = await serveMirror(await open());
+    const page = async (path: string): Promise<string> =>
+      (await (await get(path)).text()).replaceAll(/\s+/g, ' ');
+    expect(await page('/exports')).toContain('<a href="/reports/changes-by-day">');
+    const report = await page('/reports/changes-by-day?from=2025-01-01&to=2025-01-15');
+    expect(report).toMatch(/name="from" value="2025-01-01".*formaction="\/v1\/reports\/changes-by-day"/);
+    expect(report).toMatch(/Not proven complete: .*<th scope="col"[^>]*> ?day/);
+    expect(await page('/reports/changes-by-day?from=2025-02-30')).toContain('is not a day');
   },
 );

@@ -122,7 +122,7 @@ describe.each(DATABASES)('%s', (database) => {
     const february = await run('year-on-year', { from: '2025-02-01', to: '2025-02-28' });
     expect(february.totals).toMatchObject([{ total_exact: null, before_exact: '100.0000' }]);
     expect(february.remarks).toContain(
-      'bi_sales.total has 2 values that no sum counts: of more than four decimals, too large or unreadable.',
+      'Over all days, bi_sales.total has 2 values that no sum counts: of more than four decimals, too large or unreadable.',
     );
   });
 
