@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import french from '../../src/lib/text/locales/fr.json' with { type: 'json' };
@@ -276,30 +276,4 @@ test('an English text that were left would be found, whether it is shown or spok
   expect(englishIn('<p>Latest changes</p>')).toEqual(['Latest changes']);
   expect(englishIn('<p aria-label="Find a record">x</p>')).toEqual(['Find a record']);
   expect(englishIn('<p lang="en">Latest <b>runs</b></p><code>runs</code>')).toEqual([]);
-});
-
-/** Texts that the program puts together: names of operations as words, and the units of a ten-thousandth. */
-const MADE = [
-  'Stop waiting',
-  'Create another',
-  'Approve',
-  'Retry',
-  'Send mine',
-  'Keep theirs',
-  'Abandon',
-  'Enable',
-  'Disable',
-  'Replay',
-  '0.0001 hours',
-];
-
-test('every French text stands for one that the program says', () => {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  );
-  const source = files.map((name) => readFileSync(join(SRC, name), 'utf8')).join('\n');
-  const isInSource = (text: string): boolean =>
-    [`'${text}'`, `"${text}"`, `\n  ${text}: `].some((written) => source.includes(written));
-  const made = [...MADE, '0.0001 currency of the company'];
-  expect(Object.keys(french).filter((text) => !made.includes(text) && !isInSource(text))).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { Big } from 'big.js';
 import { sql } from 'drizzle-orm';
 import type { Queryable } from '../../db/session/session.ts';
 import { literal } from '../../db/session/sql-text.ts';
+import { kindLabel } from '../../catalog/descriptions.ts';
 import { isOff } from '../../store/kinds/status-store.ts';
 import { UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
@@ -135,7 +136,7 @@ async function readDoubts(read: ReadCells, { sql: text }: Report, translator: Tr
   const kinds = kindsOfViews(views, lists, text);
   const unproven = lists
     .filter((one) => one.state !== 'certified' && (kinds?.includes(one.name) ?? !isOff(one)))
-    .map((one) => `${one.name} (${outcomeLabel(one, translator)})`)
+    .map((one) => `${kindLabel(translator, one.name)} (${outcomeLabel(one, translator)})`)
     .sort();
   const list = (names: readonly string[]): string => ['', ...names].map(literal).join(', ');
   const columns = await read(`

@@ -107,7 +107,7 @@ describe.each(DATABASES)('%s', (database) => {
     const run = async (name: string, days: Partial<ReportRequest> = {}) =>
       runReport(session, await readViewNames(session), { name, language: 'en', ...days });
     expect((await run('sales-by-month')).remarks).toEqual([
-      'Not proven complete: sales (never read), sales_products (never read). These figures may lack records.',
+      'Not proven complete: sales (never read), sales lines (never read). These figures may lack records.',
     ]);
     const reading = { known: SHOP_KINDS, kinds: [] };
     await read({ world, ...service }, [session], { ...reading, instant: '2025-09-28T08:00:00Z' });
