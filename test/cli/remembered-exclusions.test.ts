@@ -106,6 +106,25 @@ describe.each(DATABASES)('a field of %s that is excluded later', (database) => {
     expect(await run(['status'], excluding)).toMatchObject({ code: 0 });
   });
 
+  test.each(['migrate', 'pull clients'])(
+    'and allowed again is filled by the next pull, without events, though %s removed it',
+    async (remover) => {
+      const { session, env, addresses } = await excludedLater(database);
+      const contacts = async (): Promise<unknown> =>
+        (await session.query(sql`select count(*) as n from clients_contacts`))[0]?.['n'];
+      const before = await contacts();
+      const settings = (fields: readonly string[]) => ({
+        ...env,
+        BMS__PRIVACY__EXCLUDE: JSON.stringify({ clients: fields }),
+      });
+      expect(await run(remover.split(' '), settings(['email', 'contacts']))).toMatchObject({ code: 0 });
+      expect([await addresses(), Number(await contacts())]).toEqual([0, 0]);
+      expect(await run(['pull', 'clients'], settings([]))).toMatchObject({ code: 0 });
+      expect([await addresses(), await contacts()]).toEqual([12, before]);
+      expect(await session.query(sql`select seq from changes`)).toEqual([]);
+    },
+  );
+
   test('is not removed while another process works by the former exclusions', async () => {
     const { session, excluding, addresses } = await excludedLater(database);
     const serve = { owner: 'office:7:elsewhere:1', roles: ['pulls'], schedules: '{}' };

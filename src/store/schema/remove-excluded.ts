@@ -209,9 +209,10 @@ const OF_WHOLE_RECORDS = [
   'two_versions',
 ] as const;
 
-/** Elements of arrays, issues, and notes of drift. */
+/** Elements of arrays, issues, notes of drift, and the pages: a page counts as landed only while its rows equal it. */
 async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void> {
   const { name } = kind;
+  await tx.query(sql`delete from pages where kind = ${name}`);
   for (const field of namesOf(kind)) {
     const elements = nestedName(name, field);
     if ((await tx.listColumns(elements)).has('parent_id'))
