@@ -1,6 +1,7 @@
 import { Big } from 'big.js';
 import type { Field } from '../../../catalog/kind.ts';
 import { decodeField } from '../../../diff/decode-record.ts';
+import { isBlank } from '../../../diff/shown-value.ts';
 import { decimalPlaces, canonicalNumber } from '../../../lib/json/decimal.ts';
 import { parseJson, type Json } from '../../../lib/json/json.ts';
 import { valueForMessage as beginningOf, writtenValue } from '../../../outbound/intake/write-value.ts';
@@ -35,7 +36,7 @@ export function readCell(field: Field, cell: SheetCell, seen: Json, spelling: Sp
     return refused(`${beginningOf(text)} may be ${shown}, or another number${clear}`);
   const damage = findDamage(field, text, shown, spelling);
   if (damage !== null) return refused(damage);
-  if (text === CLEARED) return { is: 'new', value: null };
+  if (text === CLEARED) return isBlank(field, seen) ? { is: 'same' } : { is: 'new', value: null };
   const read = newValue(field, text, spelling.decimalSign);
   if (read === null)
     return refused(
