@@ -74,14 +74,17 @@ paid as (
 days as materialized (
   select cast(date as text) as day, day_number as number from {{ source('bms_sync', 'bi_calendar') }}
 ),
+-- The number of the day, found once: PostgreSQL would look through all days for each sale.
+last_day as materialized (
+  select number from days where day = (select case when day > '2049-12-31' then '2049-12-31' else day end from as_of)
+),
 owed as (
   select s.company, s.branch, s.client_id, c.name as status, s.total - coalesce(p.paid, 0) as owed,
-    t.number - d.number as age
+    (select number from last_day) - d.number as age
   from sales s
   join counted c on c.status = s.status
   left join paid p on p.invoice_id = s.id
   left join days d on d.day = s.day
-  left join days t on t.day = (select case when day > '2049-12-31' then '2049-12-31' else day end from as_of)
   where (s.day is null or s.day <= (select day from as_of)) and s.total <> coalesce(p.paid, 0)
 ),
 sums as (
