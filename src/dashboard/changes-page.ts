@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { countChanges, rangeOfDays, readLatestChanges } from '../events/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
-import { checkKind } from '../operations/inputs.ts';
+import { checkKind, recordIdText } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
@@ -15,7 +15,12 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
   const day = filterValue.describe('a day in the zone of the schedules: 2026-03-01');
-  const filters = { kind: filterValue, record: filterValue, from: day, to: day };
+  const filters = {
+    kind: filterValue,
+    record: filterValue.pipe(recordIdText.optional()),
+    from: day,
+    to: day,
+  };
   const querystring = z.object({ ...filters, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async ({ query, reader }) => {
@@ -49,7 +54,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
         choices: names,
         labelOf: (name) => kindLabel(reader, name),
       },
-      { name: 'record', label: t('record'), value: record },
+      { name: 'record', label: t('number of the record'), value: record },
       { name: 'from', label: t('first day'), value: from, isDay: true },
       { name: 'to', label: t('last day'), value: to, isDay: true },
     ])}

@@ -41,9 +41,9 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
     const items = attempts.map((attempt) => attemptItem(attempt, reader));
     const sent = items.length === 0 ? emptyNote(t('Nothing was sent.')) : itemList(items);
     const title = t('Entry {id}', { id });
-    const content = html`${pageTitle(title, html`${operationLine(entry, nameOf, reader)} ${badge(reader, state)}`)}
+    const content = html`${pageTitle(title, operationLine(entry, nameOf, reader))}
       <div id="entry" data-live>
-        ${panel({ id: 'state', title: t('State') }, standing)}
+        ${panel({ id: 'state', title: html`${t('State')} ${badge(reader, state)}` }, standing)}
         ${panel({ id: 'payload', title: t('What it writes'), note: beside }, valueTable(entry, candidates, reader))}
         ${panel({ id: 'attempts', title: t('Attempts'), note: t('recorded before sending') }, sent)}
       </div>`;

@@ -83,7 +83,7 @@ function tiles(
     ${tile(reader, '/changes', changes, t('changes in 24 hours'))}
     ${tile(reader, '/outbox?state=open', open, t('open in the outbox'))}
     ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, t('with an unknown outcome'))}
-    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, t('refused by the service'))}
+    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, t('refused entries'))}
   </ul>`;
 }
 

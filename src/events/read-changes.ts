@@ -4,6 +4,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/session/session.ts';
 import { sqlList } from '../db/session/sql-text.ts';
 import { asOfInstant } from '../lib/time/as-of-instant.ts';
+import { UsageError } from '../lib/sync-error.ts';
 import { formatInstant } from '../lib/time/clock.ts';
 import { entryOf, keysOf } from '../store/outbox/outbox-store.ts';
 import { CHANGES } from '../store/tables/change-tables.ts';
@@ -93,6 +94,11 @@ export async function rangeOfDays(
   const firstSince = (at: Date): Promise<number> => firstSeqSince(db, formatInstant(at));
   const begin = from === undefined ? null : asOfInstant(from, now, timezone).begin;
   const end = to === undefined ? null : asOfInstant(to, now, timezone).at;
+  if (begin !== null && end !== null && begin > end)
+    throw new UsageError(`${from ?? ''} is after ${to ?? ''}.`, {
+      code: 'usage.days',
+      hint: 'Write the earlier day first.',
+    });
   return {
     after: begin === null ? 0 : (await firstSince(begin)) - 1,
     before: end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1)),

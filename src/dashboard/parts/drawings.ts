@@ -13,8 +13,15 @@ interface Plot {
 
 /** Draws numbers over time, the oldest first. The script draws them; a table shows them too. */
 export function plotFigure(plot: Plot, reader: Reader): Html {
-  const { id, title, unit, points } = plot;
+  const { id, title, unit, points, shape } = plot;
   const { t, count, minute, timezone } = reader;
+  const data = JSON.stringify({
+    unit,
+    shape,
+    timezone,
+    at: points.map((point) => point.at.getTime() / 1000),
+    values: points.map((point) => point.value),
+  });
   const rows = points.toReversed().map(
     (point) =>
       html`<tr>
@@ -23,22 +30,12 @@ export function plotFigure(plot: Plot, reader: Reader): Html {
       </tr>`,
   );
   return html`<figure class="plot" id="plot-${id}">
-    ${plotCanvas(plot, timezone)}
+    <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
       <summary>${t('{title}: as a table', { title })}</summary>
       <div class="scroll" ${focusable(title)}>${dataTable(title, [t('when'), { number: unit }], rows)}</div>
     </details>
   </figure>`;
-}
-
-/** The drawing alone, where a table of the same numbers stands beside it. */
-export function plotCanvas(
-  { unit, points, shape }: Pick<Plot, 'unit' | 'points' | 'shape'>,
-  timezone: string,
-): Html {
-  const [at, values] = [points.map((point) => point.at.getTime() / 1000), points.map(({ value }) => value)];
-  const data = JSON.stringify({ unit, shape, timezone, at, values });
-  return html`<div class="canvas" data-plot="${data}" aria-hidden="true"></div>`;
 }
 
 const WIDTH = 144;

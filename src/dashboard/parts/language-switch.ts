@@ -31,14 +31,15 @@ export function languageRoute(app: Server): void {
 
 const NAMES = { en: 'English', fr: 'Français' };
 
-/** A button for each other language; it leads back to the same page. */
-export function languageSwitch(request: FastifyRequest): Html {
+/** A button for each other language; it leads back to the same page. The answer to a form, which may show a secret once, has none. */
+export function languageSwitch(request: FastifyRequest): Html | null {
+  if (request.method !== 'GET') return null;
   const others = LANGUAGES.filter((language) => language !== request.language);
   const buttons = others.map(
     (language) =>
       html`<button name="language" value="${language}" lang="${language}">${NAMES[language]}</button>`,
   );
   return html`<form class="language" method="post" action="/language">
-    <input type="hidden" name="back" value="${request.method === 'GET' ? request.url : '/'}" />${buttons}
+    <input type="hidden" name="back" value="${request.url}" />${buttons}
   </form>`;
 }

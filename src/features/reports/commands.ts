@@ -42,7 +42,7 @@ export function reportCommand(context: CommandContext): Command {
         return;
       }
       const encoding = { format, isRaw: false, isExcel: false, signal: context.io.signal };
-      const written = await exportFile(reportSource(answer), file, encoding);
+      const written = await exportFile(reportSource(answer, format === 'xlsx'), file, encoding);
       const texts = [`${file}: ${rowsAndSize(written)}.`, ...standing(answer)];
       context.printResult(options, { ...answer, ...written, file }, texts);
     });

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { formField } from '../../dashboard/parts/paging.ts';
 import { itemList, listPanel, markEnglish, pageTitle, panel } from '../../dashboard/parts/layout.ts';
 import { addPage, filterValue, type AddPage, type FilePanel } from '../../dashboard/parts/page.ts';
-import { plotCanvas } from '../../dashboard/parts/drawings.ts';
 import type { Reader } from '../../dashboard/parts/reader.ts';
 import { dataTable, focusable, html, type Html } from '../../http/html.ts';
 import { readViewNames } from '../../views/views.ts';
 import { REPORTS } from './read-reports.ts';
+import { tableForPeople } from './report-source.ts';
 import { listReports, runReport, type ReportAnswer } from './run-report.ts';
 
 /** The reports, each with its page. */
@@ -20,7 +20,7 @@ export const reportPanel: FilePanel = (views, reader) => {
         </tr>`
       : html`<tr>
           <th scope="row">${title}</th>
-          <td lang="en">${missing}</td>
+          <td>${markEnglish(reader, missing)}</td>
         </tr>`,
   );
   const table = dataTable(t('Reports'), reader.tEach('rows of', 'question'), rows, 'cards');
@@ -46,9 +46,9 @@ export const addReportPage: AddPage = (app, dashboard) => {
     const content = html`${pageTitle(title, question)}
     ${listPanel('days', t('Days'), false, daysForm(answer, reader))}
     ${remarks.length === 0 ? null : listPanel('remarks', t('Remarks'), false, remarked)}
-    ${listPanel('figures', title, false, html`${plotOf(answer)} ${figures(answer, reader)}`)}
+    ${bars(answer, reader)} ${listPanel('figures', title, false, figures(answer, reader))}
     ${panel({ id: 'notes', title: t('Notes'), isLive: false }, noted)}`;
-    return { title, part: '/exports', content, isStill: true, hasPlots: true };
+    return { title, part: '/exports', content, isStill: true };
   });
 };
 
@@ -70,64 +70,103 @@ function daysForm({ name, from, to }: ReportAnswer, { t, language }: Reader): Ht
   </form>`;
 }
 
-/** The first figure of its plot over its last times; none where it would add up what has no total: companies, currencies, statuses. */
-function plotOf({ name, columns, rows, totals }: ReportAnswer): Html | null {
-  const { time = null, plot } = reportOf(name) ?? {};
-  const [[unit, column] = ['', '']] = Object.entries(plot?.series ?? {});
-  if (plot?.isTime !== true || totals.length !== 1) return null;
-  const [timeAt, valueAt] = [columns.indexOf(time ?? ''), columns.indexOf(column)];
-  const values = rows.map((row) => ({ at: startOf(row[timeAt] ?? ''), value: Number(row[valueAt]) }));
-  const timed = Map.groupBy(values, ({ at }) => at);
-  timed.delete(NaN); // Rows without a time.
-  const last = [...timed].sort(([one], [other]) => one - other).slice(-plot.most);
-  const points = last.map(([at, ofTime]) => {
-    const sum = ofTime.reduce((all, { value }) => all + value, 0);
-    return { at: new Date(at), value: column.endsWith('_e4') ? sum / 10_000 : sum };
+/** Its plotted figures over the last times, or of the first names; none where they would add up what has no total. */
+function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Reader): Html | null {
+  const report = reportOf(name);
+  if (report === undefined || rows.length === 0 || totals.length !== 1) return null;
+  const { plot, time } = report;
+  const { by, isTime, most, caption } = plot;
+  const cell = (row: Row, column: string): string => row[columns.indexOf(column)] ?? '';
+  const groups = [...Map.groupBy(rows, (row) => by.map((column) => cell(row, column)).join(' '))];
+  const timed = groups
+    .filter(([, [row = []]]) => /^\d/.test(cell(row, time ?? '')))
+    .sort(([a], [b]) => (a < b ? 1 : -1));
+  const shown = (isTime ? timed : groups).slice(0, most);
+  const series = Object.entries(plot.series).map(([label, column]) => {
+    const sums = shown.map(([, ofGroup]) => ofGroup.reduce((sum, row) => sum + Number(cell(row, column)), 0));
+    return { label, column, sums, largest: Math.max(1, ...sums) };
   });
-  return html`<figure class="plot">${plotCanvas({ unit, points, shape: 'steps' }, 'UTC')}</figure>`;
-}
-
-/** The first instant of `2026-03-31`, `2026-03` or `2026-Q1`; not a number for a group without a time. */
-const startOf = (group: string): number =>
-  Date.parse(
-    group.replace(/-Q(\d)$/, (_quarter, n: string) => `-${String(3 * Number(n) - 2).padStart(2, '0')}`),
+  const lines = shown.map(
+    ([group], at) =>
+      html`<tr>
+        <th scope="row">${group}</th>
+        ${series.map(({ label, column, sums, largest }) => {
+          const sum = sums[at] ?? 0;
+          const text = column.endsWith('_e4')
+            ? amountText(reader, (sum / 10_000).toFixed(4))
+            : reader.count(sum);
+          return html`<td data-title="${reader.term(label)}">
+            <meter
+              max="${largest}"
+              value="${Math.max(0, sum)}"
+              aria-label="${group}, ${reader.term(label)}"
+            ></meter>
+            ${text}
+          </td>`;
+        })}
+      </tr>`,
   );
+  const headings = ['', ...series.map(({ label }) => html`${markEnglish(reader, label)}`)];
+  return panel(
+    { id: 'plot', title: html`${markEnglish(reader, caption)}`, isLive: false },
+    dataTable(title, headings, lines, 'cards'),
+  );
+}
 
 const ROWS_SHOWN = 200;
 
 /** The totals of all rows, and the first rows, of times the latest. */
-function figures({ name, title, columns, rows, totals }: ReportAnswer, reader: Reader): Html {
-  const { t, decimal } = reader;
-  const shown = columns.filter((column) => !column.endsWith('_e4'));
-  const isNumber = (column: string): boolean =>
-    rows.every((row) => NUMBER.test(row[columns.indexOf(column)] ?? '0'));
-  const headings = shown.map((column) => {
-    const label = html`${markEnglish(reader, column.replace(/_exact$/, '').replaceAll('_', ' '))}`;
-    return isNumber(column) ? { number: label } : label;
+function figures(answer: ReportAnswer, reader: Reader): Html {
+  const { t, term } = reader;
+  const { columns, rows } = tableForPeople(answer);
+  const isAmount = (column: string): boolean => !answer.columns.includes(column);
+  const isNumber = (at: number): boolean => rows.every((row) => NUMBER.test(row[at] ?? '0'));
+  const labels = columns.map((column) => column.replaceAll('_', ' '));
+  const headings = labels.map((label, at) => {
+    const heading = html`${markEnglish(reader, label)}`;
+    return isNumber(at) ? { number: heading } : heading;
   });
-  const cell = (column: string, value: string | null | undefined): Html => {
-    const text = column.endsWith('_exact') ? decimal((value ?? '').replace(ZEROS, '$1')) : (value ?? '');
-    return html`<td class="${isNumber(column) ? 'number' : ''}">${text}</td>`;
-  };
-  const ordered = reportOf(name)?.plot.isTime === true ? rows.toReversed() : rows;
+  const cells = (row: Row): readonly Html[] =>
+    columns.map((column, at) => {
+      const text = row[at] ?? '';
+      const shown = isAmount(column) && text !== '' ? amountText(reader, text) : text;
+      return html`<td
+        class="${isNumber(at) ? 'number' : ''} ${text === '' ? 'blank' : ''}"
+        data-title="${term(labels[at] ?? '')}"
+      >
+        ${shown}
+      </td>`;
+    });
+  const ordered = reportOf(answer.name)?.plot.isTime === true ? rows.toReversed() : rows;
   const lines = ordered.slice(0, ROWS_SHOWN).map(
     (row) =>
       html`<tr>
-        ${shown.map((column) => cell(column, row[columns.indexOf(column)]))}
+        ${cells(row)}
       </tr>`,
   );
-  const sums = totals.map(
-    (total) =>
-      html`<tr class="total">
-        ${shown.map((column, at) => (at === 0 ? html`<th scope="row">${t('Total')}</th>` : cell(column, total[column])))}
-      </tr>`,
-  );
+  const sums = answer.totals.map((total) => {
+    const isOne = answer.totals.length === 1; // Its company and its currency are those of every row.
+    const sumOf = (column: string) =>
+      isOne && apartKeys.includes(column) ? '' : (total[`${column}_exact`] ?? total[column] ?? null);
+    const [, ...rest] = cells(columns.map(sumOf));
+    return html`<tr>
+      <th scope="row">${t('Total')}</th>
+      ${rest}
+    </tr>`;
+  });
   const part = { shown: ROWS_SHOWN, all: rows.length };
   return html`${rows.length > ROWS_SHOWN ? html`<p class="body quiet">${t('the first {shown, number} of {all, number}', part)}</p>` : null}
-    <div class="scroll" ${focusable(title)}>${dataTable(title, headings, [...sums, ...lines])}</div>`;
+    <div class="scroll" ${focusable(answer.title)}>
+      ${dataTable(answer.title, headings, [...sums, ...lines], 'cards')}
+    </div>`;
 }
+
+type Row = ReportAnswer['rows'][number];
+
+const apartKeys: readonly string[] = ['company', 'currency'];
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
-/** The zeros that do not matter: amounts have four decimals, of which two are written. */
-const ZEROS = /(\.\d\d(?:\d*[1-9])?)0+$/;
+/** An amount as people write it: of its four decimals the last two only where they matter. */
+const amountText = ({ decimal }: Reader, text: string): string =>
+  decimal(text.replace(/(\.\d\d(?:\d*[1-9])?)0+$/, '$1'));

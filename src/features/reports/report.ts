@@ -1,3 +1,4 @@
+import { translatorFor, type MessageKey, type Translator } from '../../lib/text/translator.ts';
 import { readyKinds } from '../../catalog/declared-kinds.ts';
 import type { parseReport } from './read-reports.ts';
 
@@ -14,13 +15,21 @@ export const neededKinds = (report: Pick<Report, 'sql'>): readonly string[] =>
 const SHOP_KINDS = readyKinds('shop').map((kind) => kind.name);
 
 /** Describes what a report lacks in this mirror; null if all its views are there. */
-export function describeMissing(report: Report, views: readonly string[]): string | null {
+export function describeMissing(
+  report: Report,
+  views: readonly string[],
+  { t, language }: Translator = translatorFor('en'),
+): string | null {
   const missing = neededKinds(report).filter((kind) => !views.includes(`bi_${kind}`));
   if (missing.length === 0) return null;
-  return `${report.title} needs ${missing.join(', ')}, which this mirror does not read: set includeKinds: [shop], then run bms-sync migrate and bms-sync pull.`;
+  const title = language === 'fr' ? report.inFrench.title : report.title;
+  return t(MISSING, { title, kinds: missing.join(', ') });
 }
 
 const OF_ALL_KINDS = ['bi_changes', 'bi_issues', 'bi_drift', 'bi_sync_status', 'bi_statuses'];
+
+const MISSING: MessageKey =
+  '{title} needs {kinds}, which this mirror does not read: set includeKinds: [shop], then run bms-sync migrate and bms-sync pull.';
 
 /**
  * The kinds whose records some views show; null = all that the service lists. Of the views of all kinds, a report shows those that its

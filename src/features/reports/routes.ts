@@ -63,6 +63,9 @@ export function reportRoutes(app: Server, context: RouteContext): void {
     const asked = { name, from: from || undefined, to: to || undefined, language: request.language }; // A form sends empty ones.
     const answer = await runReport(session, await readViewNames(session), asked);
     if (format === 'json') return sendDocument(reply, reportAnswer, answer);
-    return sendExport(context, request, reply, { source: reportSource(answer), format });
+    return sendExport(context, request, reply, {
+      source: reportSource(answer, format === 'xlsx' || format === 'excel'),
+      format,
+    });
   });
 }

@@ -38,7 +38,7 @@ export function listReports(views: readonly string[], language: Language) {
     ...headOf(report, language),
     from: report.from,
     to: report.to,
-    missing: describeMissing(report, views),
+    missing: describeMissing(report, views, translatorFor(language)),
   }));
 }
 
@@ -86,7 +86,10 @@ export async function runReport(
   const wanted = counted.filter(({ isWanted }) => isWanted).map(({ setting }) => setting);
   const left = counted.flatMap(({ isWanted, uncounted }) => (isWanted ? [] : uncounted)).join(', ');
   const unknown = (wanted.length > 0 ? [] : summed)
-    .map((column) => ({ column, count: rows.filter((row) => row[columns.indexOf(column)] === null).length }))
+    .map((column) => ({
+      column: column.replace(/_e4$/, ''),
+      count: rows.filter((row) => row[columns.indexOf(column)] === null).length,
+    }))
     .filter(({ count }) => count > 0);
   return {
     ...headOf(report, request.language),

@@ -62,7 +62,7 @@ describe.each(DATABASES)('%s', (database) => {
       partial: ['2025-04'],
       wanted: [],
       remarks: [
-        '1 row has no lines_e4: not in its total.',
+        '1 row has no lines: not in its total.',
         'Left out, counted over all days: sales cancelled (1), sales quote (1).',
       ],
     });

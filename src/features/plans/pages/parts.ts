@@ -6,10 +6,13 @@ import type { DecisionButton } from '../../../dashboard/parts/decisions.ts';
 import { badge } from '../../../dashboard/parts/layout.ts';
 
 const STATE: MessageKey =
-  '{state, select, rejected {rejected} withdrawn {withdrawn} applied {applied} stale {stale} other {open}}';
+  '{state, select, rejected {rejected} withdrawn {withdrawn} applied {applied} stale {stale} approved {approved} other {open}}';
 
-export const planBadge = (translator: Translator, state: PlanSummary['state']): Html =>
-  badge(translator, state, translator.t(STATE, { state }));
+/** The state of a plan; of an open one, whether it is approved. */
+export function planBadge(translator: Translator, plan: Pick<PlanSummary, 'state' | 'approvedBy'>): Html {
+  const state = plan.state === 'open' && plan.approvedBy !== null ? 'approved' : plan.state;
+  return badge(translator, state, translator.t(STATE, { state }));
+}
 
 /** The decisions that a user may make on a plan in its state; all but an approval and an undo ask first. */
 export function planButtons(

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CHANGING, readPlanPage, readRefusals, type Refusal } from '../store.ts';
+import { CHANGING, findAppliedFrom, readPlanPage, readRefusals, type Refusal } from '../store.ts';
 import { readNames, type NameOf } from '../../../outbound/mirror-rows.ts';
 import {
   NOTHING_TO_APPLY,
@@ -9,6 +9,7 @@ import {
   type PlanSummary,
   type ShownRow,
 } from '../work/plan-document.ts';
+import { undoOrigin } from '../work/undo-plan.ts';
 import { planPath } from '../operations/plans.ts';
 import { wholeNumber } from '../../../operations/inputs.ts';
 import type { Server } from '../../../http/server.ts';
@@ -35,6 +36,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const plan = await summarizePlan(session, kinds, id, plans.approvals);
     const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: CHANGING };
     const read = await readPlanPage(session, id, place);
+    const undoneBy = await findAppliedFrom(session, undoOrigin(id));
     const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
     const rows = read.slice(0, PAGE_ROWS).map(shownRow);
     const ofKind = rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
@@ -42,9 +44,9 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
     const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
     const title = t('Plan {id}', { id });
     const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
-    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${translateReason(plan.origin, reader)}</span> ${planBadge(reader, plan.state)}`)}
+    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${translateReason(plan.origin, reader)}</span> ${planBadge(reader, plan)}`)}
       <div id="plan" data-live>
-        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
+        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, undoneBy, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
       </div>
       ${rows.length === 0 ? null : panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
       ${refusals.length === 0 ? null : refusalPanel(refusals, reader)}
@@ -56,7 +58,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
 const STALE_SHOWN = 10;
 
 /** Shows who has made and decided a plan, what it waits for, and what has become of its entries. */
-function pathOf(plan: PlanSummary, reader: Reader): Html {
+function pathOf(plan: PlanSummary, undoneBy: number | null, reader: Reader): Html {
   const { t, count } = reader;
   const { state, next, createdAt, approvedAt, appliedAt, closedAt, reason } = plan;
   const done: readonly (readonly [MessageKey, string | null, string | null])[] = [
@@ -69,13 +71,15 @@ function pathOf(plan: PlanSummary, reader: Reader): Html {
     who === null || at === null ? [] : html`${t(text)} <b translate="no">${who}</b>, ${reader.exactTime(at)}`,
   );
   if (reason !== null) steps.push(html`<q translate="no">${reason}</q>`);
-  if (state === 'stale') steps.push(planBadge(reader, state));
+  if (state === 'stale') steps.push(planBadge(reader, plan));
   if (next !== null) steps.push(html`<strong aria-current="step">${t(next)}</strong>`);
   if (state === 'open' && next === null) steps.push(html`${t(NOTHING_TO_APPLY)}`);
   for (const [name, n] of Object.entries(plan.counts.entries)) {
     const word = t('{n, plural, other {{state}}}', { n, state: name }); // Agrees with the number in French.
     steps.push(html`${count(n)} <a href="/outbox?state=${name}">${word}</a>`);
   }
+  if (undoneBy !== null)
+    steps.push(html`${t('Undone by')} <a href="/plans/${undoneBy}">${t('plan {id}', { id: undoneBy })}</a>`);
   return html`<ol class="path">
     ${steps.map((step) => html`<li>${step}</li>`)}
   </ol>`;

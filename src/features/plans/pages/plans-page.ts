@@ -61,6 +61,7 @@ function addUpload(app: Server, dashboard: Dashboard): void {
     onRequest: uploadLimit.reserve,
   } as const;
   app.post(PATH, options, async (request, reply) => {
+    let chosen: ReadonlyMap<string, string> = new Map();
     try {
       const { file, fields } = await readForm(app, request).catch((error: unknown) => {
         // The parser's own errors have no status.
@@ -68,6 +69,7 @@ function addUpload(app: Server, dashboard: Dashboard): void {
           ? noFile('The form is cut off', error)
           : error;
       });
+      chosen = fields;
       if (file === undefined) throw noFile('The form has no file');
       const choices = { create: fields.has('create'), allowReordered: fields.has('allowReordered') };
       const rules = { kind: fields.get('kind'), match: fields.get('match'), ...choices };
@@ -77,7 +79,7 @@ function addUpload(app: Server, dashboard: Dashboard): void {
     } catch (error) {
       const problem = problemOf(error);
       if (problem === null) throw error;
-      return sendProblemPage(reply, problem, uploadForm(dashboard, dashboard.readerOf(request)));
+      return sendProblemPage(reply, problem, uploadForm(dashboard, dashboard.readerOf(request), chosen));
     }
   });
 }
@@ -102,20 +104,35 @@ async function readForm(app: Server, request: FastifyRequest) {
   return { file, fields };
 }
 
-function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Reader): Html {
+/** @param chosen What was chosen in a form that was refused. */
+function uploadForm(
+  { kinds }: Pick<Dashboard, 'kinds'>,
+  reader: Reader,
+  chosen: ReadonlyMap<string, string> = new Map(),
+): Html {
   const { t } = reader;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const keys = writable.flatMap(({ naturalKey }) => (naturalKey === 'all sent fields' ? [] : naturalKey));
   const kindField = {
     name: 'kind',
     label: t('Kind'),
+    value: chosen.get('kind'),
     choices: writable.map((kind) => kind.name),
     labelOf: (name: string) => kindLabel(reader, name),
   };
   const labelOf = (name: string): string => fieldLabel(reader, 'products', name);
-  const matchField = { name: 'match', label: t('Find records by'), choices: [...new Set(keys)], labelOf };
+  const matchField = {
+    name: 'match',
+    label: t('Find records by'),
+    value: chosen.get('match'),
+    choices: [...new Set(keys)],
+    labelOf,
+  };
   const choice = (name: string, label: string): Html =>
-    html`<label class="choice"><input type="checkbox" name="${name}" value="yes" /> ${label}</label>`;
+    html`<label class="choice"
+      ><input type="checkbox" name="${name}" value="yes" ${chosen.has(name) ? html`checked` : null} />
+      ${label}</label
+    >`;
   return panel(
     { id: 'upload', title: t('Upload an edited export'), isLive: false },
     html`<form class="filters body" method="post" action="${PATH}" enctype="multipart/form-data">
@@ -142,7 +159,7 @@ function planTable(plans: Awaited<ReturnType<typeof readPlans>>, reader: Reader)
     const decidedAt = plan.closedAt ?? plan.appliedAt ?? plan.approvedAt;
     return html`<tr>
       <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
-      <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan.state)}</td>
+      <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan)}</td>
       <td translate="no">${translateReason(plan.origin, reader)}</td>
       <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
       <td class="${decidedBy === null ? 'blank' : ''}" data-title="${t('Decided by')}">

@@ -40,7 +40,7 @@ export async function undoPlan(
   if (plan.closedAt !== null) throw alreadyDecided(plan);
   if (plan.state !== 'applied' || kind === undefined)
     throw new SyncError(`Plan ${id} is not applied: there is nothing to undo.`, { code: 'plan.open' });
-  const first = `undo of plan ${id}`;
+  const first = undoOrigin(id);
   const earlier = await findAppliedFrom(session, first);
   const origin = earlier === null ? first : `${first}, which plan ${earlier} has undone already`;
   const undoId = await judgeThenStore(
@@ -51,6 +51,9 @@ export async function undoPlan(
   );
   return undoId ?? 0;
 }
+
+/** The origin of the plan that undoes another one. */
+export const undoOrigin = (id: number): string => `undo of plan ${id}`;
 
 async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven: boolean) {
   const rows: NewPlanRow[] = [];
