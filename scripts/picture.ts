@@ -213,6 +213,7 @@ async function makeHistory({ sandbox, api, pull }: BrowserStage): Promise<readon
     { name: 'decisions', path: '/decisions' },
     { name: 'users', path: '/users' },
     { name: 'exports', path: '/exports' },
+    { name: 'report', path: '/reports/hours-by-technician-and-week' },
     { name: 'not-here', path: '/runs/4711' },
     { name: 'french', path: '/', act: speakFrench }, // The last: the window goes on in French.
   ];

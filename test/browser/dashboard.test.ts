@@ -18,7 +18,7 @@ afterAll(async () => {
 // prettier-ignore
 const EVERY_PAGE = [
   '/', '/changes', '/kinds', '/kinds/clients', '/records/clients', '/runs', '/runs/1', '/outbox',
-  '/outbox/1', '/plans', '/deletions', '/issues', '/webhooks', '/decisions', '/exports', '/users', '/find?q=a',
+  '/outbox/1', '/plans', '/deletions', '/issues', '/webhooks', '/decisions', '/exports', '/reports/hours-by-technician-and-week', '/users', '/find?q=a',
 ];
 
 // prettier-ignore
