@@ -146,13 +146,13 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
   const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && findRepeated(best.sheet.columns).size > 0) throw columnsUnnamed();
   if (best !== undefined && others.length === 0) return best;
-  const message =
+  const [message, kindsLeft] =
     named === undefined
-      ? 'The columns fit more than one record kind.'
-      : `There is no record kind "${named}" that can be written.`;
+      ? ['The columns fit more than one record kind.', closest.map(({ kind }) => kind)]
+      : [`There is no record kind "${named}" that can be written.`, writable];
   throw new UsageError(message, {
     code: 'usage.sheet',
-    hint: `Add --kind with one of ${writable.map((kind) => kind.name).join(', ')}.`,
+    hint: `Add --kind with one of ${kindsLeft.map((kind) => kind.name).join(', ')}.`,
   });
 }
 
