@@ -78,7 +78,7 @@ describe('signing in', () => {
         await go(page, '/decisions');
         const latest = page.getByRole('table', { name: 'Decisions' }).getByRole('row').nth(1);
         expect(await latest.innerText()).toMatch(
-          new RegExp(`pull\\s+clients\\s+${name} ${role}\\s+the dashboard`),
+          new RegExp(`Pull\\s+clients\\s+${name} ${role}\\s+the dashboard`),
         );
       }
       await page.getByRole('button', { name: 'Sign out' }).click();

@@ -16,11 +16,11 @@ export const reportPanel: FilePanel = (views, reader) => {
     missing === null
       ? html`<tr>
           <th scope="row"><a href="/reports/${name}">${title}</a></th>
-          <td>${question}</td>
+          <td><p class="small quiet brief">${question}</p></td>
         </tr>`
       : html`<tr>
           <th scope="row">${title}</th>
-          <td>${markEnglish(reader, missing)}</td>
+          <td><p class="small quiet brief">${markEnglish(reader, missing)}</p></td>
         </tr>`,
   );
   const table = dataTable(t('Reports'), reader.tEach('rows of', 'question'), rows, 'cards');
