@@ -96,11 +96,13 @@ export function compareRecord(
   const before = recordIn(stored.raw);
   if (before === null) return { is: 'changed', fields: [], before: {} }; // Damaged: it is written again, without an event.
   const fields = listChangedFields(kind, before, incoming.record);
-  if (fields.length === 0) return { is: 'unchanged' };
-  // The row was kept without a field that is allowed again: its first value is no change.
-  const isRefill = (name: string): boolean =>
-    kind.allowedAgain?.includes(name) === true && !Object.hasOwn(before, name);
-  return { is: 'changed', fields: fields.filter((name) => !isRefill(name)), before };
+  // The row was kept without fields that are allowed again: their first values, be they null, are no changes.
+  const { allowedAgain = [] } = kind;
+  const refilled = allowedAgain.filter(
+    (name) => Object.hasOwn(incoming.record, name) && !Object.hasOwn(before, name),
+  );
+  if (fields.length === 0 && refilled.length === 0) return { is: 'unchanged' };
+  return { is: 'changed', fields: fields.filter((name) => !refilled.includes(name)), before };
 }
 
 /** The record in a row's `_raw`; null where a failing disk has damaged it. */

@@ -227,6 +227,17 @@ describe('judge', () => {
     const row = { raw: '{"id":7}', response: 1, isDeleted: true };
     expect(compareRecord(CLIENTS, row, incoming(raw))).toEqual({ is: 'restored' });
   });
+
+  test('is written again, without an event, with a field that is allowed again, be it null', () => {
+    const kind = { ...CLIENTS, allowedAgain: ['email'] };
+    const row = stored('{"id":7}');
+    for (const email of ['null', '"a@x"'])
+      expect(compareRecord(kind, row, incoming(`{"id":7,"email":${email}}`))).toMatchObject({
+        is: 'changed',
+        fields: [],
+      });
+    expect(compareRecord(kind, row, incoming('{ "id":7}'))).toEqual({ is: 'unchanged' });
+  });
 });
 
 test.each([

@@ -39,13 +39,14 @@ export const addReportPage: AddPage = (app, dashboard) => {
     const { session } = dashboard;
     const request = { name, ...query, language: reader.language };
     const answer = await runReport(session, await readViewNames(session), request);
-    const { title, question, remarks, notes } = answer;
+    const { title, question, partial, remarks, notes } = answer;
     const { t } = reader;
-    const remarked = itemList(remarks.map((remark) => html`<li>${remark}</li>`));
+    const parts = partial.length === 0 ? [] : [t('In part: {groups}.', { groups: partial.join(', ') })];
+    const known = [...parts, ...remarks].map((remark) => html`<li>${remark}</li>`);
     const noted = itemList(notes.map((note) => html`<li lang="en">${note}</li>`));
     const content = html`${pageTitle(title, question)}
     ${listPanel('days', t('Days'), false, daysForm(answer, reader))}
-    ${remarks.length === 0 ? null : listPanel('remarks', t('Remarks'), false, remarked)}
+    ${known.length === 0 ? null : listPanel('remarks', t('Remarks'), false, itemList(known))}
     ${bars(answer, reader)} ${listPanel('figures', title, false, figures(answer, reader))}
     ${panel({ id: 'notes', title: t('Notes'), isLive: false }, noted)}`;
     return { title, part: '/exports', content, isStill: true };

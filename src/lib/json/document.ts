@@ -11,6 +11,7 @@ z.config({
       const known = issue.values.map(String);
       return `expected one of ${known.join(', ')}${typeof input === 'string' ? didYouMean(input, known) : ''}`;
     }
+    if (code === 'too_big' && issue.origin === 'array') return `expected at most ${issue.maximum} of them`;
     if (code === 'invalid_type')
       return `expected ${/^[aio]/.test(issue.expected) ? 'an' : 'a'} ${issue.expected}`;
     if (code !== 'unrecognized_keys' || !(issue.inst instanceof z.ZodObject)) return undefined;

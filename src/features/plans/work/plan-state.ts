@@ -76,7 +76,7 @@ export async function refuseStale(db: Queryable, kind: Kind, plan: StoredPlan, s
   if (stale.length === 0) return;
   throw new SyncError(`Plan ${plan.id} is stale: the mirror has changed.\n  ${stale.join('\n  ')}`, {
     code: 'plan.stale',
-    hint: 'Nothing was stored. Export again, and make a new plan.',
+    hint: 'Nothing was stored. Make it again: from a new export, or by another undo.',
   });
 }
 
