@@ -107,7 +107,8 @@ function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Read
         })}
       </tr>`,
   );
-  const headings = ['', ...series.map(({ label }) => html`${markEnglish(reader, label)}`)];
+  const names = [by.join(', ').replaceAll('_', ' '), ...series.map(({ label }) => label)];
+  const headings = names.map((label) => html`${markEnglish(reader, label)}`);
   return panel(
     { id: 'plot', title: html`${markEnglish(reader, caption)}`, isLive: false },
     dataTable(title, headings, lines, 'cards'),
