@@ -119,7 +119,7 @@ function formatted(reader: Reader, kind: string, field: Field, text: string): st
 }
 
 /** How many decimals matter: `12.50` has one. */
-function placesOf(decimal: string): number {
+export function placesOf(decimal: string): number {
   const [, fraction = ''] = decimal.split('.');
   return Array.from(fraction).findLastIndex((digit) => digit !== '0') + 1;
 }

@@ -1,13 +1,16 @@
+import { Big } from 'big.js';
 import * as z from 'zod';
 import { formField } from '../../dashboard/parts/paging.ts';
 import { itemList, listPanel, markEnglish, pageTitle, panel } from '../../dashboard/parts/layout.ts';
 import { addPage, filterValue, type AddPage, type FilePanel } from '../../dashboard/parts/page.ts';
 import type { Reader } from '../../dashboard/parts/reader.ts';
+import { placesOf } from '../../dashboard/parts/values.ts';
 import { dataTable, focusable, html, type Html } from '../../http/html.ts';
 import { readViewNames } from '../../views/views.ts';
-import { REPORTS } from './read-reports.ts';
+import { findReport } from './read-reports.ts';
+import { amountOf } from './report.ts';
 import { tableForPeople } from './report-source.ts';
-import { listReports, runReport, type ReportAnswer } from './run-report.ts';
+import { apart, listReports, runReport, type ReportAnswer } from './run-report.ts';
 
 /** The reports, each with its page. */
 export const reportPanel: FilePanel = (views, reader) => {
@@ -53,14 +56,12 @@ export const addReportPage: AddPage = (app, dashboard) => {
   });
 };
 
-const reportOf = (name: string) => REPORTS.find((report) => report.name === name);
-
 /** The days that the report takes, and its files of the same days. */
 function daysForm({ name, from, to }: ReportAnswer, { t, language }: Reader): Html {
   const day = (field: string, label: string, value: string | null): Html =>
     formField({ name: field, label, value: value ?? '', isDay: true }, '');
   const file = `/v1/reports/${name}`;
-  const report = reportOf(name);
+  const report = findReport(name);
   return html`<form class="filters body" action="/reports/${name}">
     ${report?.from ? day('from', t('From'), from) : null} ${report?.to ? day('to', t('To'), to) : null}
     ${report?.to ? html`<button>${t('Show')}</button>` : null}
@@ -73,7 +74,7 @@ function daysForm({ name, from, to }: ReportAnswer, { t, language }: Reader): Ht
 
 /** Its plotted figures over the last times, or of the first names; none where they would add up what has no total. */
 function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Reader): Html | null {
-  const report = reportOf(name);
+  const report = findReport(name);
   if (report === undefined || rows.length === 0 || totals.length !== 1) return null;
   const { plot, time } = report;
   const { by, isTime, most, caption } = plot;
@@ -84,22 +85,22 @@ function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Read
     .sort(([a], [b]) => (a < b ? 1 : -1));
   const shown = (isTime ? timed : groups).slice(0, most);
   const series = Object.entries(plot.series).map(([label, column]) => {
-    const sums = shown.map(([, ofGroup]) => ofGroup.reduce((sum, row) => sum + Number(cell(row, column)), 0));
-    return { label, column, sums, largest: Math.max(1, ...sums) };
+    const sums = shown.map(([, ofGroup]) =>
+      ofGroup.reduce((sum, row) => sum.plus(cell(row, column) || 0), new Big(0)),
+    );
+    return { label, column, sums, largest: Math.max(1, ...sums.map(Number)) };
   });
   const lines = shown.map(
     ([group], at) =>
       html`<tr>
         <th scope="row">${group}</th>
         ${series.map(({ label, column, sums, largest }) => {
-          const sum = sums[at] ?? 0;
-          const text = column.endsWith('_e4')
-            ? amountText(reader, (sum / 10_000).toFixed(4))
-            : reader.count(sum);
+          const sum = sums[at] ?? new Big(0);
+          const text = column.endsWith('_e4') ? amountText(reader, amountOf(sum)) : reader.count(Number(sum));
           return html`<td data-title="${reader.term(label)}">
             <meter
               max="${largest}"
-              value="${Math.max(0, sum)}"
+              value="${Math.max(0, Number(sum))}"
               aria-label="${group}, ${reader.term(label)}"
             ></meter>
             ${text}
@@ -122,34 +123,35 @@ function figures(answer: ReportAnswer, reader: Reader): Html {
   const { t, term } = reader;
   const { columns, rows } = tableForPeople(answer);
   const isAmount = (column: string): boolean => !answer.columns.includes(column);
-  const isNumber = (at: number): boolean => rows.every((row) => NUMBER.test(row[at] ?? '0'));
+  const areNumbers = columns.map((_column, at) => rows.every((row) => NUMBER.test(row[at] ?? '0')));
   const labels = columns.map((column) => column.replaceAll('_', ' '));
   const headings = labels.map((label, at) => {
     const heading = html`${markEnglish(reader, label)}`;
-    return isNumber(at) ? { number: heading } : heading;
+    return areNumbers[at] === true ? { number: heading } : heading;
   });
   const cells = (row: Row): readonly Html[] =>
     columns.map((column, at) => {
       const text = row[at] ?? '';
       const shown = isAmount(column) && text !== '' ? amountText(reader, text) : text;
       return html`<td
-        class="${isNumber(at) ? 'number' : ''} ${text === '' ? 'blank' : ''}"
+        class="${areNumbers[at] === true ? 'number' : ''} ${text === '' ? 'blank' : ''}"
         data-title="${term(labels[at] ?? '')}"
       >
         ${shown}
       </td>`;
     });
-  const ordered = reportOf(answer.name)?.plot.isTime === true ? rows.toReversed() : rows;
+  const report = findReport(answer.name);
+  const ordered = report?.plot.isTime === true ? rows.toReversed() : rows;
   const lines = ordered.slice(0, ROWS_SHOWN).map(
     (row) =>
       html`<tr>
         ${cells(row)}
       </tr>`,
   );
+  const same = report && answer.totals.length === 1 ? apart(report) : []; // Of one total, those of every row.
   const sums = answer.totals.map((total) => {
-    const isOne = answer.totals.length === 1; // Its company and its currency are those of every row.
     const sumOf = (column: string) =>
-      isOne && apartKeys.includes(column) ? '' : (total[`${column}_exact`] ?? total[column] ?? null);
+      same.includes(column) ? '' : (total[`${column}_exact`] ?? total[column] ?? null);
     const [, ...rest] = cells(columns.map(sumOf));
     return html`<tr>
       <th scope="row">${t('Total')}</th>
@@ -165,10 +167,8 @@ function figures(answer: ReportAnswer, reader: Reader): Html {
 
 type Row = ReportAnswer['rows'][number];
 
-const apartKeys: readonly string[] = ['company', 'currency'];
-
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** An amount as people write it: of its four decimals the last two only where they matter. */
 const amountText = ({ decimal }: Reader, text: string): string =>
-  decimal(text.replace(/(\.\d\d(?:\d*[1-9])?)0+$/, '$1'));
+  decimal(new Big(text).toFixed(Math.max(2, placesOf(text))));

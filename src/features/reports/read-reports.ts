@@ -17,6 +17,8 @@ export const REPORTS = readdirSync(REPORT_FOLDER)
   .sort()
   .map((file) => parseReport(file.replace(/\.sql$/, ''), readFileSync(join(REPORT_FOLDER, file), 'utf8')));
 
+export const findReport = (name: string) => REPORTS.find((report) => report.name === name);
+
 /**
  * Reads a report: its head, with lines such as `-- time: month`, an empty line, and its SQL. Its last twelve times are plotted,
  * or its first ten names.

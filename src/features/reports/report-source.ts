@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import { Big } from 'big.js';
-import { REPORTS } from './read-reports.ts';
+import { findReport } from './read-reports.ts';
+import { amountOf } from './report.ts';
 import type { ReportAnswer } from './run-report.ts';
 import type { ExportColumn, ExportSource } from '../export/read-rows.ts';
 
@@ -10,7 +10,7 @@ type Table = Pick<ReportAnswer, 'columns' | 'rows'>;
 export function reportSource(answer: ReportAnswer, isForPeople: boolean): ExportSource {
   const { name } = answer;
   const { columns, rows } = isForPeople ? tableForPeople(answer) : answer;
-  const { keys = [], labels = [] } = REPORTS.find((report) => report.name === name) ?? {};
+  const { keys = [], labels = [] } = findReport(name) ?? {};
   const amounts = new Set(answer.columns.filter(isAmount).map(amountName));
   const typeOf = (column: string): ExportColumn['type'] => {
     if (isForPeople ? amounts.has(column) : column.endsWith('_exact')) return 'decimal';
@@ -35,7 +35,7 @@ export function tableForPeople({ columns, rows }: Table): Table {
   );
   const cellOf = (row: Table['rows'][number], { column, at }: (typeof shown)[number]) => {
     const cell = row[at] ?? null;
-    return cell === null || !column.endsWith('_e4') ? cell : new Big(cell).times('0.0001').toFixed(4);
+    return cell === null || !column.endsWith('_e4') ? cell : amountOf(cell);
   };
   return {
     columns: shown.map(({ column }) => amountName(column)),

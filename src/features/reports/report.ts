@@ -1,9 +1,13 @@
+import { Big } from 'big.js';
 import { translatorFor, type MessageKey, type Translator } from '../../lib/text/translator.ts';
 import { readyKinds } from '../../catalog/declared-kinds.ts';
 import type { parseReport } from './read-reports.ts';
 
 /** A report as its file has it: its page, plot, dbt model, semantic model and Superset's chart are all made of this. */
 export type Report = ReturnType<typeof parseReport>;
+
+/** The text of so many units of 0.0001. */
+export const amountOf = (units: Big | string): string => new Big(units).times('0.0001').toFixed(4);
 
 /** A view of the mirror in the SQL of a report. */
 export const VIEW = /\bbi_\w+/g;

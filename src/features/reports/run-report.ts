@@ -10,8 +10,8 @@ import { translatorFor, type Language, type MessageKey, type Translator } from '
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import { DAY_MS } from '../../lib/time/zone-offset.ts';
 import { outcomeLabel } from '../../words/outcome-texts.ts';
-import { REPORTS } from './read-reports.ts';
-import { describeMissing, kindsOfViews, VIEW, type Report } from './report.ts';
+import { findReport, REPORTS } from './read-reports.ts';
+import { amountOf, describeMissing, kindsOfViews, VIEW, type Report } from './report.ts';
 
 type Cell = string | null;
 
@@ -65,7 +65,7 @@ export async function runReport(
   read = cellReader(db),
 ) {
   const { from = null, to = null } = request;
-  const report = findReport(request.name, views);
+  const report = requireReport(request.name, views);
   checkDays(report, from, to);
   const text = report.sql.replaceAll(/cast\(null as text\) as (first|last)\b/g, (part, end: string) => {
     const day = end === 'first' ? from : to;
@@ -115,9 +115,9 @@ export async function runReport(
   };
 }
 
-function findReport(name: string, views: readonly string[]): Report {
+function requireReport(name: string, views: readonly string[]): Report {
   const names = REPORTS.map((report) => report.name);
-  const report = REPORTS.find((each) => each.name === name);
+  const report = findReport(name);
   if (report === undefined)
     throw new UsageError(`Unknown report "${name}"${didYouMean(name, names) || '.'}`, {
       code: 'report.absent',
@@ -185,7 +185,8 @@ const PRESENT = 'It shows the present.';
 const PLACE = 'place_of_row';
 
 /** The keys over which nothing is added up. */
-const apart = ({ keys }: Report) => keys.filter((key) => key === 'company' || key === 'currency');
+export const apart = ({ keys }: Pick<Report, 'keys'>): readonly string[] =>
+  keys.filter((key) => key === 'company' || key === 'currency');
 
 /** What is read of `bi_statuses`. */
 const STATUS = ['kind', 'status', 'records', 'counts_as'];
@@ -226,7 +227,7 @@ function readTotals(
         const [high = null, low = null] = row.slice(place + 1 + 2 * at);
         const sum = high === null || low === null ? null : new Big(high).times(PART).plus(low);
         if (!column.endsWith('_e4')) return [column, sum?.toFixed() ?? null];
-        return [column.replace(/_e4$/, '_exact'), sum?.times('0.0001').toFixed(4) ?? null];
+        return [column.replace(/_e4$/, '_exact'), sum && amountOf(sum)];
       });
       return Object.fromEntries([...keysOf(row), ...totals]);
     })
