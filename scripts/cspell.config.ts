@@ -93,10 +93,6 @@ export default {
       ignoreRegExpList: ['/"[^"\\n]*"/g', "/'[^'\\n]*'/g", '/`[^`\\n]*`/g'],
     },
     {
-      filename: 'docs/reporting/reports.md', // Records of the simulated service.
-      ignoreRegExpList: ['/^\\|.*\\|$/gm'],
-    },
-    {
       filename: 'scripts/reports/superset.ts', // Superset's names.
       ignoreRegExpList: ["/'[^'\\n]*'/g", '/\\b\\w+(?=:)/g'],
     },

@@ -7,20 +7,19 @@ import type { Plot } from './plot.ts';
 /** Where the reports, their plots, their page and the dbt project are. */
 export const REPORTING = join(import.meta.dirname, '../../docs/reporting');
 
-const ROWS_SHOWN = 1;
 const UNITS = 10_000;
 
-/** The section of docs/reporting/reports.md about a report, with the first rows of its answer. */
+/** The section of docs/reporting/reports.md about a report, with the columns of its answer. */
 export function sectionOf(report: Report, rows: readonly Row[]): string {
   const { name, title, question, plot } = report;
+  const columns = Object.keys(rows[0] ?? {}).map((column) => `\`${column}\``);
   return [
     `## ${title}`,
     question,
     notesOf(report)
       .map((note) => `- ${note}`)
       .join('\n'),
-    `[\`${name}.sql\`](../../src/features/reports/catalogue/${name}.sql): ${rows.length === 1 ? 'the row' : `the first of ${rows.length} rows`}${report.shown.length === 0 ? '' : ', with some of the columns'}.`,
-    tableOf(rows.slice(0, ROWS_SHOWN), report.shown.length > 0 ? report.shown : Object.keys(rows[0] ?? {})),
+    `[\`${name}.sql\`](../../src/features/reports/catalogue/${name}.sql): ${columns.join(' ')}`,
     `![${plot.caption}](reports/${name}.svg)`,
   ].join('\n\n');
 }
@@ -50,12 +49,6 @@ export function metricsTable(): string {
         .join(' ')} |`,
   );
   return ['| report | metrics |', '| --- | --- |', ...rows].join('\n');
-}
-
-function tableOf(rows: readonly Row[], columns: readonly string[]): string {
-  const cells = rows.map((row) => columns.map((column) => String(row[column] ?? '')));
-  const lines = [columns.map((column) => `\`${column}\``), columns.map(() => '---'), ...cells];
-  return lines.map((line) => `| ${line.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
 }
 
 /** The values that a plot shows, summed by its label. */
