@@ -78,7 +78,7 @@ interface ProofRun {
   readonly args?: readonly string[];
 }
 
-/** Runs vitest without other our settings, such as the one schedule to replay: the lock speaks of the proofs as they are. */
+/** Runs vitest without settings of ours, such as the one schedule to replay: the lock speaks of the proofs as they are. */
 function runProofs({ seed, args = [] }: ProofRun): number {
   const env = Object.entries(process.env).filter(([name]) => !name.startsWith('BMS_'));
   const { status, error } = spawnSync(process.execPath, [VITEST, 'run', ...args], {
