@@ -2,7 +2,7 @@ import { firstSeqSince, latestSeq } from '../store/records/change-store.ts';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import type { Queryable } from '../db/session/session.ts';
-import { sqlList } from '../db/session/sql-text.ts';
+import { sqlList } from '../db/session/sql-list.ts';
 import { asOfInstant } from '../lib/time/as-of-instant.ts';
 import { UsageError } from '../lib/sync-error.ts';
 import { formatInstant } from '../lib/time/clock.ts';

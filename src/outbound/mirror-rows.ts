@@ -2,7 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
 import { orNull, readRows } from '../db/rows/rows.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { inChunks, sqlList } from '../db/session/sql-text.ts';
+import { inChunks } from '../db/session/sql-text.ts';
+import { sqlList } from '../db/session/sql-list.ts';
 import { isRecordId } from '../diff/compare-page.ts';
 import { recordName } from '../store/records/record-name.ts';
 

@@ -12,7 +12,7 @@ import {
   saveTextColumn,
 } from '../store/kinds/field-store.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
-import { sqlList } from '../db/session/sql-text.ts';
+import { sqlList } from '../db/session/sql-list.ts';
 import {
   decoderHash,
   elementShape,

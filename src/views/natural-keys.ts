@@ -3,7 +3,7 @@ import type { Kind } from '../catalog/kind.ts';
 import { naturalKeyOf } from '../diff/match.ts';
 import { isObject, tryParseJson } from '../lib/json/json.ts';
 import type { Transaction } from '../db/session/session.ts';
-import { sqlList } from '../db/session/sql-text.ts';
+import { sqlList } from '../db/session/sql-list.ts';
 import { pickColumns, select } from '../db/rows/rows.ts';
 import { inSlices } from '../db/rows/slices.ts';
 import { OUTBOX } from '../store/tables/outbox-tables.ts';

@@ -11,7 +11,8 @@ import {
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Row, SqlValue, TableRows, Transaction } from '../session/session.ts';
-import { identifier, inChunks, joinWithCommas, sqlList } from '../session/sql-text.ts';
+import { identifier, inChunks } from '../session/sql-text.ts';
+import { joinWithCommas, sqlList } from '../session/sql-list.ts';
 
 /** Reads a value that is not null as a statement returns it. */
 type Reader<Value extends SqlValue> = (value: string | number) => Value;

@@ -2,7 +2,8 @@ import { getTableName, sql, type SQL } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { withoutNames } from '../../store/outbox/excluded-entries.ts';
 import type { Queryable, Transaction, SqlValue } from '../../db/session/session.ts';
-import { sqlList, inChunks } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import {
   countUpTo,
   insertRows,

@@ -2,7 +2,8 @@ import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { literal, sqlList, withoutEscapes } from '../../db/session/sql-text.ts';
+import { literal, withoutEscapes } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import {
   assignments,
   claimRow,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { readChangesBySeq } from '../../events/read-changes.ts';
 import { dropOf, writeDeliveryOutcomes } from '../../events/webhooks/choose-sends.ts';
 import type * as queue from '../../events/webhooks/delivery-queue.ts';

@@ -3,7 +3,7 @@ import { NOT_SHOWN } from '../../catalog/exclude.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { assignments, pickColumns, select } from '../../db/rows/rows.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { daysBefore } from '../../lib/time/zone-offset.ts';
 import { withoutNames } from '../../store/outbox/excluded-entries.ts';

@@ -10,7 +10,8 @@ import { OPEN_STATES, type Entry } from '../../store/outbox/outbox-store.ts';
 import { liveColumns, liveRecordsWhere, type LiveRecord } from '../../store/records/record-store.ts';
 import { KEY_COLUMN, keyedFields } from '../../store/tables/key-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { readOwnRows } from '../mirror-rows.ts';
 import type { CheckedEntry } from './entry-request.ts';
 

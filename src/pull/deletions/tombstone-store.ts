@@ -1,7 +1,7 @@
 import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { saveDirtyRows } from '../../store/sightings/page-store.ts';
 import { forgetUnlisted } from '../../store/sightings/sighting-store.ts';
 import { orNull, readInChunks, readRows, type RowOf } from '../../db/rows/rows.ts';

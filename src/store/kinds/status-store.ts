@@ -10,7 +10,7 @@ import {
   selectFrom,
   type RowOf,
 } from '../../db/rows/rows.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 
 const FRESHNESS = {
   kind: String,

@@ -6,7 +6,7 @@ import { OPEN_STATES, entriesWhere, type Entry } from './outbox-store.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { OUTBOX_KEYS } from '../tables/outbox-tables.ts';
 import { insertInto, readInChunks, select } from '../../db/rows/rows.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 
 /** An entry of the outbox whose contents were removed after `retention.outboxDays`; its key is taken for ever. */
 export type EndedEntry = Awaited<ReturnType<typeof readEnded>>[number];

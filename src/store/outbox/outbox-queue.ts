@@ -2,7 +2,8 @@ import { sql, type SQL } from 'drizzle-orm';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 import type { DueWork, WorkRef } from '../../lib/work-queue.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { OUTBOX, WRITE_BLOCKS } from '../tables/outbox-tables.ts';
 import {
   claimRow,

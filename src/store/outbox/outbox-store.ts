@@ -3,7 +3,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { OUTBOX } from '../tables/outbox-tables.ts';
 import { formatSettlement, parseSettlement, type SettlementNotes } from './settlement.ts';
 import {

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Absence, AbsenceState } from '../../diff/absence.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { DELETIONS } from '../tables/change-tables.ts';
 import {
   hasRow,

@@ -5,7 +5,8 @@ import { olderThanField } from '../../diff/doubts.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { orNull, readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 
 type HoldDecision = 'approved' | 'rejected';

@@ -3,7 +3,7 @@ import { PASSING_REASONS } from '../../catalog/fault-reasons.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { orNull, readRows } from '../../db/rows/rows.ts';
 import type { Queryable } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 
 /** Why a later reading may succeed by itself. `busy`: another process was reading the list; `interrupted`: a person stopped it. */
 const PASSING: readonly string[] = [...PASSING_REASONS, 'busy', 'interrupted'];

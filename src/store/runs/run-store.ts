@@ -2,7 +2,7 @@ import { sql, type SQL } from 'drizzle-orm';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { readMeta, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 import {
   assignments,

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { hasRow } from '../../db/rows/rows.ts';
 import type { Session, SqlValue, Transaction } from '../../db/session/session.ts';
-import { joinWithCommas } from '../../db/session/sql-text.ts';
+import { joinWithCommas } from '../../db/session/sql-list.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { fillMark } from '../kinds/unfilled.ts';
 import { KEY_COLUMN, keyWriter } from '../tables/key-column.ts';

@@ -17,7 +17,8 @@ import {
   type Dialect,
 } from '../tables/kind-table.ts';
 import { selectOne } from '../../db/rows/rows.ts';
-import { inChunks, joinWithCommas, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { joinWithCommas, sqlList } from '../../db/session/sql-list.ts';
 
 /** Values decoded in one transaction: more would block the event loop. */
 const VALUES_A_TRANSACTION = 10_000;

@@ -9,7 +9,7 @@ import { saveDrift } from '../kinds/drift-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { DRIFT, FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';

@@ -3,7 +3,7 @@ import type { Sighting } from '../../diff/certify.ts';
 import { parseIds } from '../../diff/page-ids.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
-import { sqlList } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 import { PAGES, DIRTY_ROWS } from '../tables/change-tables.ts';
 import { SIGHTINGS } from '../tables/engine-tables.ts';
 import { insertRows, omitColumns, readNumber, select } from '../../db/rows/rows.ts';

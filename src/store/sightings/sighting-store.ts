@@ -5,7 +5,8 @@ import { CHANGES } from '../tables/change-tables.ts';
 import { KIND_STATE, SIGHTINGS } from '../tables/engine-tables.ts';
 import { omitColumns, pickColumns, readNumber, readTexts, select, type RowOf } from '../../db/rows/rows.ts';
 import type { Sighting } from '../../diff/certify.ts';
-import { inChunks, sqlList } from '../../db/session/sql-text.ts';
+import { inChunks } from '../../db/session/sql-text.ts';
+import { sqlList } from '../../db/session/sql-list.ts';
 
 /** A response as certification uses it, with the instant at which its request was sent. */
 export type TimedSighting = Sighting & { readonly seenAt: string };

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
-import { identifier, literal, sqlList } from '../../../src/db/session/sql-text.ts';
+import { identifier, literal } from '../../../src/db/session/sql-text.ts';
+import { sqlList } from '../../../src/db/session/sql-list.ts';
 import { tempSession } from '../../store/temp-mirror.ts';
 
 const anyName = fc.string({ unit: 'grapheme', minLength: 1 }).filter((text) => !text.includes('\0'));

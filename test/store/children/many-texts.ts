@@ -1,7 +1,7 @@
 /** Asks the SQLite mirror at PATH for lists of many lengths, and prints by how many MB this process grew meanwhile. */
 import { sql } from 'drizzle-orm';
 import { openSession } from '../../../src/db/open-session.ts';
-import { sqlList } from '../../../src/db/session/sql-text.ts';
+import { sqlList } from '../../../src/db/session/sql-list.ts';
 
 const [path = ''] = process.argv.slice(2);
 await using session = await openSession(`file:${path}`);
