@@ -80,7 +80,8 @@ export const VERDICTS = {
   other_record:
     'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',
   no_such_record: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
-  forbidden: 'The service refuses this record (403), but lets the user of this token write or read others.',
+  forbidden:
+    'The service refuses this record (403): it may be locked there, or closed to the user of this token.',
   gone: 'The record to update no longer exists in the service; it is not created again.',
   twins: 'More than one record matches the create exactly, or the only match was made by another entry.',
   look_alike:

@@ -137,7 +137,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
     parts: {
       postponeForbidden:
         () =>
-        (tx, entry, { reason }, now) =>
+        (tx, _parts, entry, { reason, now }) =>
           blockKind(tx, entry, reason, now),
     },
   },

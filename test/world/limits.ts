@@ -96,6 +96,21 @@ const LIMITS: readonly Limit[] = [
     holds: ({ goneBack, personality }) =>
       goneBack !== null && KEPT_AS_SENT.some((name) => personality[name] !== DOCUMENTED[name]),
   },
+  {
+    why: 'two records are refused, and no other is written that shows that the token may write the kind: somebody is notified',
+    invariants: ['open for ever'],
+    holds: ({ service, entries }) => {
+      const open = entries.map(({ entry }) => entry).filter(({ state }) => state === 'ready');
+      const byKind = [...Map.groupBy(open, (entry) => entry.kind).values()];
+      return (
+        byKind.every((waiting) => waiting.length > 1) &&
+        open.every(
+          ({ kind, recordId, verdict }) =>
+            verdict === 'kind_blocked' && service.apart(kind).has(recordId ?? ''),
+        )
+      );
+    },
+  },
 ];
 
 /** The traits of a service whose lists show at once, and in every field as it was sent, what a create has made. */

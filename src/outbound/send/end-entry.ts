@@ -153,20 +153,23 @@ export async function postponeRefused(tx: Transaction, entry: Entry, now: Date):
 }
 
 /**
- * Puts back an entry whose record alone we may not read or write; another record that is refused, too, blocks the kind. The entry
- * is parked once it is known that the token may write others: another write has succeeded since, or `isAlone`: others can be read.
+ * Puts back an entry whose record alone we may not read or write; another record that is refused, too, blocks the kind, which a
+ * person is notified of. The entry is parked once it is known that the token may write others (another write has succeeded since,
+ * or `isAlone`: others can be read), or if nothing else of its kind has shown anything for the whole patience.
  */
 export async function postponeForbidden(
   tx: Transaction,
+  { rules }: Pick<OutboundParts, 'rules'>,
   entry: Entry,
-  { reason, isAlone }: { readonly reason: string; readonly isAlone: boolean },
-  now: Date,
+  { reason, isAlone, now }: { readonly reason: string; readonly isAlone: boolean; readonly now: Date },
 ): Promise<void> {
   const since = refusedSince(entry) ?? formatInstant(now);
-  if (isAlone || (await hasWrittenOther(tx, entry, since)))
-    return finishEntry(tx, entry, { state: 'parked', verdict: 'forbidden', result: { reason }, now });
+  const park = { state: 'parked', verdict: 'forbidden', result: { reason }, now } as const;
+  if (isAlone || (await hasWrittenOther(tx, entry, since))) return finishEntry(tx, entry, park);
   if ((await readBlock(tx, entry.kind)) !== null || (await isOtherForbidden(tx, entry, now)))
     return blockKind(tx, entry, reason, now);
+  const isOver = now.getTime() - parseInstant(since).getTime() >= rules.patienceSeconds * 1000;
+  if (isOver) return finishEntry(tx, entry, park);
   const later = { verdict: 'forbidden', settlement: { refusedSince: since }, now, waitMs: PROBE_AFTER_MS };
   return scheduleRetry(tx, entry, later);
 }

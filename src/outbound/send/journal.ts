@@ -140,7 +140,7 @@ export async function recordFailure(
   const reason = `status ${String(status)}`;
   if (graded.is === 'token_refused') return postponeRefused(tx, entry, now);
   if (graded.is === 'refused' && entry.operation === 'create') return blockKind(tx, entry, reason, now);
-  if (graded.is === 'refused') return postponeForbidden(tx, entry, { reason, isAlone: false }, now);
+  if (graded.is === 'refused') return postponeForbidden(tx, parts, entry, { reason, isAlone: false, now });
   const waitMs = retryDelayMs(parts, entry.attempts, graded.is === 'busy' ? graded.waitMs : null);
   if (graded.is === 'unsent') return scheduleRetry(tx, entry, { verdict: 'unreachable', now, waitMs });
   await dropBlock(tx, entry.kind, now); // Its answer does not prove that the write is forbidden.

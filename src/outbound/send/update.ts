@@ -78,7 +78,7 @@ async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry) {
       if (reason === 'unauthorized') return postponeRefused(tx, entry, now);
       if (control === 'forbidden') return blockKind(tx, entry, reason, now);
       if (reason === 'forbidden')
-        return postponeForbidden(tx, entry, { reason, isAlone: control === 'answers' }, now);
+        return postponeForbidden(tx, parts, entry, { reason, isAlone: control === 'answers', now });
       return postponeRead(tx, parts, entry, readFailure(error));
     });
   }

@@ -55,6 +55,16 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     expect(await endsOf(on, entries)).toEqual(['parked forbidden']);
   });
 
+  test('a locked record of a kind that nothing else is written of waits no longer than the patience', async () => {
+    const { on, ids, entries } = await scene(database, 1);
+    on.service.setFaults([refused(ids[0] ?? '', 'PUT')]);
+    await on.work();
+    await on.pass(86_000);
+    expect(await endsOf(on, entries)).toEqual(['ready forbidden']);
+    await on.pass(400);
+    expect(await endsOf(on, entries)).toEqual(['parked forbidden']);
+  });
+
   test('a locked record is written by itself once it is unlocked, at once when serve starts', async () => {
     const { on, ids, entries } = await scene(database, 1);
     on.service.setFaults([refused(ids[0] ?? '', 'PUT')]);
