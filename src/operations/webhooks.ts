@@ -167,12 +167,9 @@ export const testWebhook = operation({
     webhookId: z.string(),
     delivered: z.boolean(),
     status: z.int().nullable(),
-    error: z.string().nullable().describe('not_sent_yet: it still waits for the background service'),
+    error: z.string().nullable(),
     responseStart: z.string().nullable(),
     durationMs: z.int(),
-    byService: z
-      .boolean()
-      .describe('the background service that sends webhooks has sent it, not this process'),
   }),
   run: (context, input) => testEndpoint(context, context.webhooks, input.name),
 });

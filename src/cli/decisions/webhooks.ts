@@ -16,15 +16,6 @@ import { createCommand, type CommonOptions, type CommandContext } from '../parts
 import { textTable, type Printed } from '../parts/io.ts';
 import { operationParts, readingCommand, withOperations } from '../parts/operation-command.ts';
 
-interface AddOptions extends CommonOptions {
-  readonly name: string;
-  readonly kinds?: readonly string[];
-  readonly changes?: readonly string[];
-  readonly fields?: readonly string[];
-  readonly format: string;
-  readonly language?: string;
-}
-
 export function webhooksCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the endpoints, with their waiting deliveries');
   readingCommand(context, list, async ({ session }) => {
@@ -80,13 +71,9 @@ const FAULTS: Readonly<Record<string, string>> = {
   no_status: 'the mail server answered without a status',
 };
 
-const SENT_HERE = 'This command sent it, with its own network and webhooks.allowHosts:';
-
 /** Describes how a receiver answered a test event. */
 function testLines(document: object): readonly string[] {
-  const { name, state, status, error, delivered, durationMs, byService } = document as EndpointTest;
-  if (error === 'not_sent_yet')
-    return [`The background service has not sent the event to ${name} yet; it will.`];
+  const { name, state, status, error, delivered, durationMs } = document as EndpointTest;
   const cause =
     status === null
       ? (FAULTS[error ?? ''] ?? `it could not be reached (${error ?? ''})`)
@@ -94,10 +81,8 @@ function testLines(document: object): readonly string[] {
   const end = delivered
     ? `${name} accepted the event (${status ?? ''}) after ${durationMs} ms.`
     : `Delivery to ${name} failed: ${cause}.`;
-  if (byService) return [end, 'The background service sent it.'];
-  return state === 'active'
-    ? [end, `${SENT_HERE} no background service works for the endpoint.`]
-    : [end, `${SENT_HERE} the endpoint is disabled. ${enabling(name)}`];
+  const next = state === 'active' ? '' : ` The endpoint is disabled. ${enabling(name)}`;
+  return [end, `This command sent it, with its own network and webhooks.allowHosts.${next}`];
 }
 
 function addCommand(context: CommandContext): Command {
@@ -110,14 +95,15 @@ function addCommand(context: CommandContext): Command {
     .option('--fields <fields>', about('fields'), namesIn)
     .addOption(new Option('--format <format>', about('format')).choices(FORMATS).default('json'))
     .addOption(new Option('--language <language>', about('language')).choices(LANGUAGES))
-    .action(async (url: string, _: AddOptions, command: Command) => {
-      const options: AddOptions = command.optsWithGlobals();
+    .action(async (url: string, _: CommonOptions, command: Command) => {
+      const options = command.optsWithGlobals<CommonOptions & Readonly<Record<string, unknown>>>();
       const config = await context.keptSettings(options);
-      const { name, kinds, changes, fields, format, language } = options;
       await using session = await openMirror(config); // Creates the mirror if there is none.
-      const input = { name, url, kinds, changes, fields, format, language };
+      const members = Object.keys(addWebhook.input.shape).map((member) => [member, options[member]] as const);
+      const input = { ...Object.fromEntries(members), url };
       const revealed = await addWebhook.run(operationParts(context, config, session), input);
-      const added = `Added: ${name} gets notifications from now on. To try it: bms-sync webhooks test ${name}`;
+      const { name, format } = options;
+      const added = `Added: ${String(name)} gets notifications from now on. To try it: bms-sync webhooks test ${String(name)}`;
       context.printResult(options, revealed, format === 'json' ? secretLines(revealed) : [added]); // People check no signature.
     });
 }

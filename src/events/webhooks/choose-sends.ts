@@ -62,7 +62,7 @@ export const dropOf = (delivery: queue.Delivery): queue.DeliveryOutcome => ({
   patch: { state: 'dropped', nextAttemptAt: null },
 });
 
-/** Returns nothing before a replay, or while an e-mail is being sent; during a pause only tests, unless a letter is urgent. */
+/** Returns nothing before a replay, while an e-mail is being sent, or during a pause, unless a letter is urgent. */
 async function readDueDeliveries(tx: Transaction, endpoint: WebhookEndpoint, facts: ChoiceFacts) {
   const { inFlight, now } = facts;
   const { id, replayAfter, notBefore } = endpoint;
@@ -70,10 +70,10 @@ async function readDueDeliveries(tx: Transaction, endpoint: WebhookEndpoint, fac
     notBefore !== null && notBefore > formatInstant(now) && notBefore <= queue.latestPause(now);
   const isEmail = endpoint.format === 'email';
   if (replayAfter !== null || (isEmail && inFlight.length > 0)) return [];
-  const isHeld = isPausing && !(isEmail && (await hasRow(tx, queue.urgentDeliveries(sql`${id}`, now))));
-  const due = isHeld ? queue.isDueTest(now) : queue.isDueDelivery(now);
+  const isUrgent = isPausing && isEmail && (await hasRow(tx, queue.urgentDeliveries(sql`${id}`, now)));
+  if (isPausing && !isUrgent) return [];
   const limit = isEmail ? NOTIFICATIONS_PER_EMAIL : MAX_SENDS_AT_ONCE - inFlight.length;
-  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, due, limit });
+  return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
 }
 
 /** Writes outcomes, and makes the next deliveries of their records ready. */

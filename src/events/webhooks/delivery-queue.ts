@@ -17,7 +17,7 @@ import {
   type RowOf,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_DELIVERIES } from '../../store/tables/webhook-tables.ts';
-import { TEST_TYPE, URGENT_TYPES } from '../../store/notifications/notification-types.ts';
+import { URGENT_TYPES } from '../../store/notifications/notification-types.ts';
 import { latestPlausible, formatInstant } from '../../lib/time/clock.ts';
 import { daysBefore } from '../../lib/time/zone-offset.ts';
 import type { TableOwner } from '../../store/records/table-owner.ts';
@@ -65,12 +65,6 @@ export async function dropPendingAfter(tx: Transaction, endpointId: number, afte
 export const isDueDelivery = (now: Date) => sql`state = 'ready' and (next_attempt_at <= ${formatInstant(now)}
   or coalesce(attempted_at, created_at) > ${formatInstant(latestPlausible(now))})`;
 
-const TEST_MS = 60_000;
-
-/** A test that was just asked for: somebody waits for its answer, so no pause keeps it back. */
-export const isDueTest = (now: Date): SQL => sql`${isDueDelivery(now)} and type = ${TEST_TYPE}
-  and next_attempt_at > ${formatInstant(new Date(now.getTime() - TEST_MS))}`;
-
 /** Urgent notifications of a type share letters: no second one of the type within this time. */
 const URGENT_PAUSE_MS = 600_000;
 
@@ -91,11 +85,11 @@ export const latestPause = (now: Date): string =>
 export async function readyDeliveries(
   db: Queryable,
   endpointId: number,
-  { except, due, limit }: { except: readonly number[]; due: SQL; limit: number },
+  { except, now, limit }: { except: readonly number[]; now: Date; limit: number },
 ): Promise<Delivery[]> {
   const notExcepted = except.length === 0 ? sql`` : sql` and id not in (${sqlList(except)})`;
   const first = sql`
-    where endpoint_id = ${endpointId} and ${due}${notExcepted}
+    where endpoint_id = ${endpointId} and ${isDueDelivery(now)}${notExcepted}
     order by id limit ${limit}`;
   return select(db, WEBHOOK_DELIVERIES, first);
 }

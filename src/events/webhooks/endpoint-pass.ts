@@ -4,10 +4,9 @@ import type { Transaction } from '../../db/session/session.ts';
 import { dropPendingAfter, type DeliveryOutcome, type Delivery } from './delivery-queue.ts';
 import { changeEndpoint, readOwnedEndpoint } from './endpoint-store.ts';
 import { type WebhookEndpoint } from '../../store/notifications/endpoints.ts';
-import { TEST_TYPE } from '../../store/notifications/notification-types.ts';
 import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
 import { isAccepted, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
-import type { MessageRules } from './messages.ts';
+import type { ChoiceFacts } from './messages.ts';
 import { scheduleNext } from './schedule-deliveries.ts';
 
 /** A delivery whose attempt has ended. */
@@ -25,18 +24,13 @@ export interface EndpointHealthChange {
   readonly attempt: SentAttempt;
 }
 
-interface PassFacts {
+interface PassFacts extends ChoiceFacts {
   /** The endpoint as this process has claimed it. */
   readonly ref: WorkRef;
   readonly ended: readonly EndedAttempt[];
-  /** Ids of the deliveries that are being sent. */
-  readonly inFlight: readonly number[];
   /** False once this process is to end. */
   readonly canTakeMore: boolean;
   readonly retrySeconds: readonly number[];
-  /** The language where the endpoint has none of its own, and the address of the dashboard. */
-  readonly reader: MessageRules;
-  readonly now: Date;
 }
 
 /**
@@ -65,11 +59,8 @@ async function applyOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: Pas
   const outcomes: DeliveryOutcome[] = [];
   let patch: HealthStep['patch'] = {};
   for (const { delivery, attempt, random } of facts.ended) {
-    const isTest = delivery.type === TEST_TYPE;
-    const tries = { retrySeconds: isTest ? [] : facts.retrySeconds, random };
-    const outcome = judgeAttempt(delivery.attempts, attempt, tries);
+    const outcome = judgeAttempt(delivery.attempts, attempt, { retrySeconds: facts.retrySeconds, random });
     outcomes.push({ delivery, patch: { ...outcome, ...attemptColumns(attempt) } });
-    if (isTest) continue; // A person has asked for it, and sees the answer.
     const health = judgeHealth({ ...owned, ...patch }, attempt, outcome.state === 'failed');
     patch = { ...patch, ...health.patch };
     if (health.transition !== null)

@@ -26,25 +26,20 @@ import {
   type EventFilter,
   type WebhookEndpoint,
 } from '../../store/notifications/endpoints.ts';
-import { isDueDelivery, isDueTest, latestPause, urgentDeliveries } from './delivery-queue.ts';
+import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
 /** `failing`: the last attempts failed, for long enough to be reported. */
 type EndpointHealth = 'healthy' | 'failing' | 'disabled';
 
 /** An endpoint with the state of its deliveries, as people see it. */
-export interface EndpointWithHealth extends WebhookEndpoint {
-  readonly health: EndpointHealth;
-  /** Deliveries that are neither taken nor given up, and the events that are still to become some. */
-  readonly pending: number;
-  /** The instant of the oldest of them. */
-  readonly pendingSince: string | null;
-  /** When a delivery is tried again; null if none waits for that. */
-  readonly nextAttemptAt: string | null;
-}
+export type EndpointWithHealth = Awaited<ReturnType<typeof listEndpoints>>[number];
 
-/** All endpoints with their health, by name. */
-export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]> {
-  const endpoints: EndpointWithHealth[] = [];
+/**
+ * All endpoints with their health, by name. `pending`: deliveries that are neither taken nor given up, and the events that are still
+ * to become some; `nextAttemptAt`: when a delivery is tried again, null if none waits for that.
+ */
+export async function listEndpoints(db: Queryable) {
+  const endpoints = [];
   for (const endpoint of await readEndpoints(db, sql`order by name`)) {
     const { id, cursor, replayAfter } = endpoint;
     const isKept = replayAfter === null ? sql`` : sql` and coalesce(seq, 0) <= ${replayAfter}`;
@@ -56,13 +51,9 @@ export async function listEndpoints(db: Queryable): Promise<EndpointWithHealth[]
         union all
         select observed_at, null from changes where seq > ${replayAfter ?? cursor} and ${isWantedBy(endpoint)}
       ) as waiting`;
-    const {
-      pending = 0,
-      pendingSince = null,
-      nextAttemptAt: next = null,
-    } = (await readRow(db, PENDING, waiting)) ?? {};
+    const { nextAttemptAt: next, ...counted } = (await readRow(db, PENDING, waiting)) ?? NONE_WAITS;
     const nextAttemptAt = endpoint.state === 'active' ? next : null;
-    endpoints.push({ ...endpoint, health: healthOf(endpoint), pending, pendingSince, nextAttemptAt });
+    endpoints.push({ ...endpoint, health: healthOf(endpoint), ...counted, nextAttemptAt });
   }
   return endpoints;
 }
@@ -83,6 +74,8 @@ export function isWantedBy({ format, kinds, changes, fields }: WebhookEndpoint):
 }
 
 const NOTHING = sql`1 = 0`;
+
+const NONE_WAITS = { pending: 0, pendingSince: null, nextAttemptAt: null };
 
 const PENDING = { pending: Number, pendingSince: orNull(String), nextAttemptAt: orNull(String) };
 
@@ -170,9 +163,7 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
   const due = sql`
     where state = 'active' and owner is null
       and (not_before is null or not_before <= ${at} or not_before > ${latestPause(now)}
-        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)}))
-        or exists (select 1 from webhook_deliveries d
-          where d.endpoint_id = webhook_endpoints.id and ${isDueTest(now)}))
+        or (format = 'email' and exists (${urgentDeliveries(sql`webhook_endpoints.id`, now)})))
       and (replay_after is not null
         or (format = 'json' and cursor < (select coalesce(max(seq), 0) from changes))
         or exists (select 1 from webhook_deliveries d

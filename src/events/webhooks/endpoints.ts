@@ -54,11 +54,6 @@ function refuseAddress(url: string): void {
 
 /** @throws {UsageError} `webhooks.refused`; a name that cannot be resolved now is judged at every delivery. */
 async function refuseTarget(url: string, allowHosts: readonly string[]): Promise<void> {
-  if (url.startsWith('mailto:'))
-    throw new UsageError('An address mailto:… needs the format email.', {
-      code: 'webhooks.refused',
-      hint: 'Add --format email, or "format": "email".',
-    });
   let fault = targetFault(url, allowHosts);
   if (fault === null) {
     const { hostname } = new URL(url);
@@ -67,7 +62,7 @@ async function refuseTarget(url: string, allowHosts: readonly string[]): Promise
   }
   throw new UsageError(`Nothing is sent to this URL: ${fault}.`, {
     code: 'webhooks.refused',
-    hint: 'Use a public https URL, or add the host to the setting webhooks.allowHosts.',
+    hint: 'Use a public https URL, or add the host to the setting webhooks.allowHosts; mailto:… needs the format email.',
   });
 }
 

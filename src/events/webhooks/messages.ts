@@ -20,13 +20,6 @@ export interface MailRules {
   readonly from: string | null;
 }
 
-export interface Email {
-  readonly endpoint: { readonly url: string };
-  readonly webhookId: string;
-  readonly subject?: string;
-  readonly body: string;
-}
-
 /** A body as an endpoint wants it. */
 export interface FormattedBody {
   readonly contentType: string;
@@ -41,6 +34,10 @@ export interface SendableDelivery extends FormattedBody {
   readonly webhookId: string;
   readonly secrets: readonly string[];
 }
+
+export type Email = Pick<SendableDelivery, 'webhookId' | 'subject' | 'body'> & {
+  readonly endpoint: { readonly url: string };
+};
 
 /** A request to send now: an event, a notification, or a letter with several notifications. */
 export type EndpointSend = SendableDelivery & { readonly deliveries: readonly Delivery[] };

@@ -19,7 +19,7 @@ import {
 } from './messages.ts';
 
 /** The longest that one attempt may take, its answer included. */
-export const ATTEMPT_MS = 15_000;
+const ATTEMPT_MS = 15_000;
 const CONNECT_MS = 10_000;
 
 /** The longest that the rest of an answer is read: its status has decided already. */

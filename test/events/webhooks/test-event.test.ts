@@ -1,56 +1,43 @@
 import { sql } from 'drizzle-orm';
 import { expect, test } from 'vitest';
 import { testEndpoint } from '../../../src/events/webhooks/test-event.ts';
-import { parseInstant, systemClock, type Clock } from '../../../src/lib/time/clock.ts';
+import { parseInstant, systemClock } from '../../../src/lib/time/clock.ts';
 import { listEndpoints } from '../../../src/events/webhooks/endpoint-store.ts';
-import { saveHeartbeat } from '../../../src/store/runs/worker-store.ts';
 import { ONE_DATABASE, mirrorIn } from '../support.ts';
 import { document, run } from '../../support/command-line.ts';
-import { start } from '../../support/program.ts';
 import { ALLOWED, SENDING, deliveryStage } from './stage.ts';
 import { startReceiver } from './receiver.ts';
 
-interface Tested {
-  readonly byService: boolean;
-  readonly delivered: boolean;
-  readonly status: number | null;
-  readonly error: string | null;
-}
+const testedOn = ({ session, now }: Awaited<ReturnType<typeof deliveryStage>>) =>
+  testEndpoint(
+    { session, clock: { ...systemClock, now }, signal: new AbortController().signal },
+    SENDING,
+    'erp',
+  );
 
-test.for(ONE_DATABASE)(
-  'a test event on %s is sent by the background service, by its settings; by the command where none runs',
-  async (database, { onTestFinished }) => {
-    const { url, session } = await mirrorIn(database);
-    const receiver = await startReceiver();
-    const here = { DATABASE_URL: url };
-    const inside = { ...here, BMS__WEBHOOKS__ALLOW_HOSTS: JSON.stringify(ALLOWED) };
-    await run(['webhooks', 'add', receiver.url, '--name', 'erp'], inside);
-    const tested = async (): Promise<Tested> =>
-      document(await run(['webhooks', 'test', 'erp', '--json'], here)) as Tested;
+test.for(ONE_DATABASE)('a test event on %s is sent by the command, by its own settings', async (database) => {
+  const { url, session } = await mirrorIn(database);
+  const receiver = await startReceiver();
+  const here = { DATABASE_URL: url };
+  const inside = { ...here, BMS__WEBHOOKS__ALLOW_HOSTS: JSON.stringify(ALLOWED) };
+  await run(['webhooks', 'add', receiver.url, '--name', 'erp'], inside);
+  const tested = async (env: typeof here): Promise<unknown> =>
+    document(await run(['webhooks', 'test', 'erp', '--json'], env));
 
-    expect(await tested()).toMatchObject({ byService: false, delivered: false, error: 'address_refused' });
-    expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toContain('This command sent it');
+  expect(await tested(here)).toMatchObject({ delivered: false, error: 'address_refused' });
+  expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toContain('This command sent it');
+  expect(await tested(inside)).toMatchObject({ delivered: true, status: 204, error: null });
+  expect(receiver.taken).toHaveLength(1);
+  const log = await session.query(sql`select state, attempts from webhook_deliveries order by id`);
+  const failed = { state: 'failed', attempts: 1 };
+  expect(log).toEqual([failed, failed, { state: 'delivered', attempts: 1 }]);
 
-    const source = { BMS_BASE_URL: 'http://127.0.0.1:9', BMS_TOKEN: 'token-of-no-service' };
-    const serving = start(['serve', '--only', 'webhooks'], { env: { ...inside, ...source } });
-    onTestFinished(() => void serving.child.kill('SIGKILL'));
-    const workers = () => session.query(sql`select owner from workers`);
-    await expect.poll(workers).toHaveLength(1);
-
-    expect(await tested()).toMatchObject({ byService: true, delivered: true, status: 204, error: null });
-    expect(receiver.taken).toHaveLength(1);
-    const log = await session.query(sql`select state, attempts from webhook_deliveries order by id`);
-    const failed = { state: 'failed', attempts: 1 };
-    expect(log).toEqual([failed, failed, { state: 'delivered', attempts: 1 }]);
-
-    await session.atomically((tx) => tx.query(sql`update webhook_endpoints set state = 'disabled'`)); // It can be tested all the same.
-    const disabled = { state: 'disabled', byService: false, error: 'address_refused' };
-    expect(await tested()).toMatchObject(disabled);
-    expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toMatch(
-      /: the endpoint is disabled\. To send it what waits: bms-sync webhooks enable erp\n$/,
-    );
-  },
-);
+  await session.atomically((tx) => tx.query(sql`update webhook_endpoints set state = 'disabled'`)); // It can be tested all the same.
+  expect(await tested(here)).toMatchObject({ state: 'disabled', error: 'address_refused' });
+  expect((await run(['webhooks', 'test', 'erp'], here)).stdout).toMatch(
+    /The endpoint is disabled\. To send it what waits: bms-sync webhooks enable erp\n$/,
+  );
+});
 
 test.for(ONE_DATABASE)(
   'a test event on %s is a delivery that is tried once and says nothing of the others',
@@ -58,17 +45,7 @@ test.for(ONE_DATABASE)(
     const on = await deliveryStage(database);
     const receiver = await startReceiver(() => ({ status: 503, body: 'down' }));
     await on.add({ url: receiver.url });
-    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] });
-    let ranMs = 0;
-    const clock: Clock = {
-      now: on.now,
-      monotonicMs: () => ranMs,
-      sleep: (ms) => Promise.resolve(void (ranMs += ms)),
-    };
-    const parts = { session: on.session, clock, signal: new AbortController().signal };
-    const unsent = { byService: true, delivered: false, status: null, error: 'not_sent_yet' };
-    expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject(unsent);
-    await on.deliver();
+    expect(await testedOn(on)).toMatchObject({ delivered: false, status: 503 });
     on.pass(86_400_000);
     await on.deliver();
     expect(receiver.requests).toHaveLength(1);
@@ -88,14 +65,12 @@ test.for(ONE_DATABASE)('a test event on %s that is accepted sends what waits at 
   const nextAttempt = async () => (await listEndpoints(on.session))[0]?.nextAttemptAt ?? null;
   expect(parseInstant((await nextAttempt()) ?? '').getTime()).toBe(on.now().getTime() + 86_400_000);
 
-  const parts = { session: on.session, clock: { ...systemClock, now: on.now } };
-  const tested = () => testEndpoint({ ...parts, signal: new AbortController().signal }, SENDING, 'erp');
-  expect(await tested()).toMatchObject({ delivered: false, status: 503 });
+  expect(await testedOn(on)).toMatchObject({ delivered: false, status: 503 });
   await on.deliver();
   expect(receiver.taken).toHaveLength(0);
 
   answer = { status: 204 };
-  expect(await tested()).toMatchObject({ delivered: true, status: 204 });
+  expect(await testedOn(on)).toMatchObject({ delivered: true, status: 204 });
   await on.deliver();
   expect(receiver.taken).toHaveLength(3);
   expect(await nextAttempt()).toBeNull();
@@ -111,15 +86,7 @@ test.for(ONE_DATABASE)(
     await on.deliver();
     await on.put({ record_id: '2' });
     on.pass(300_000);
-    await saveHeartbeat(on.session, { owner: 'other', roles: ['webhooks'] });
-    let ranMs = 0;
-    const sleep = async (ms: number): Promise<void> => {
-      ranMs += ms;
-      await on.deliver();
-    };
-    const clock: Clock = { now: on.now, monotonicMs: () => ranMs, sleep };
-    const parts = { session: on.session, clock, signal: new AbortController().signal };
-    expect(await testEndpoint(parts, SENDING, 'erp')).toMatchObject({ byService: true, status: 429 });
+    expect(await testedOn(on)).toMatchObject({ status: 429 });
     const types = () => receiver.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type);
     expect(types()).toEqual(['clients.updated', 'webhook.test']);
     on.pass(300_000);
