@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 import { addAbortSignal } from 'node:stream';
-import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import type { Output } from './cli/parts/io.ts';
@@ -136,7 +135,6 @@ const exitCode = await runCommandLine(process.argv.slice(2), {
   env: environment(),
   // Only a command that reads it opens it; Ctrl-C ends the wait for more.
   stdin: {
-    isTTY: isatty(0),
     [Symbol.asyncIterator]: () => addAbortSignal(stop.signal, process.stdin)[Symbol.asyncIterator](),
   },
   stdout: process.stdout,

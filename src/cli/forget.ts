@@ -15,7 +15,6 @@ import {
 } from '../store/records/forget-record.ts';
 import { scrubFile } from '../db/sqlite/scrub.ts';
 import { createCommand, EXIT, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { printLine, type Io } from './parts/io.ts';
 import { commandLineDecider } from './parts/operation-command.ts';
 import { kindOfRecord } from './record.ts';
 
@@ -24,14 +23,12 @@ export function forgetCommand(context: CommandContext): Command {
     .argument('<kind>', 'record kind')
     .argument('<id>', 'id of the record')
     .option('--suppress', 'also if the service still lists it; excludes it from now on')
-    .option('--yes', 'do not ask for confirmation; required without a terminal')
+    .option('--yes', 'forget it; without this, the command only shows what would be removed')
     .action(async (name: string, id: string, options: CommonOptions & { suppress?: true; yes?: true }) => {
       const config = await context.keptSettings(options);
       const kind = kindOfRecord(config, name, id, 'forget');
       const wanted = { kind, id, suppress: options.suppress ?? false };
-      const plan = await readForgetPlan(config, wanted);
-      if (!options.yes) await confirmForgetting(context.io, wanted, plan);
-      const erased = await eraseRecord(config, wanted);
+      const erased = await eraseRecord(config, wanted, options.yes ?? false);
       const mirror = sqlitePath(config.database.url);
       // Whether the free space of a SQLite file was cleared of it too; null in PostgreSQL.
       const scrubbed = mirror === null ? null : scrubFile(mirror) === null;
@@ -41,15 +38,11 @@ export function forgetCommand(context: CommandContext): Command {
     });
 }
 
-/** Lists what would be forgotten and refuses what must be kept. Closes the mirror before the question. */
-async function readForgetPlan(config: Config, wanted: Forgettable): Promise<ForgetPlan> {
+/** Forgets a record, in a session of its own: the file is rewritten without one. */
+async function eraseRecord(config: Config, wanted: Forgettable, isConfirmed: boolean): Promise<Forgotten> {
   await using session = await openExistingMirror(config);
-  return await planForgetting(session, wanted);
-}
-
-/** With a session of its own: the file is rewritten without one. */
-async function eraseRecord(config: Config, wanted: Forgettable): Promise<Forgotten> {
-  await using session = await openExistingMirror(config);
+  const plan = await planForgetting(session, wanted); // Refuses what must be kept.
+  if (!isConfirmed) throw unconfirmed(wanted, plan);
   await session.makeDurable(); // A power cut must not return a record that was reported as forgotten.
   const by = commandLineDecider();
   const now = systemClock.now();
@@ -61,25 +54,17 @@ async function eraseRecord(config: Config, wanted: Forgettable): Promise<Forgott
   });
 }
 
-/** @throws {UsageError} Where there is no terminal to ask at, or the answer is not the id. */
-async function confirmForgetting(io: Io, request: Forgettable, plan: ForgetPlan): Promise<void> {
-  const refuse = (message: string): UsageError =>
-    new UsageError(message, { code: 'usage.forget', hint: 'Nothing was forgotten.' });
-  if (io.stdin.isTTY !== true) throw refuse('No terminal to ask for confirmation: add --yes.');
+function unconfirmed({ kind, id }: Forgettable, plan: ForgetPlan): UsageError {
   const { standing, events, issues, entries } = plan;
   const row = standing === 'absent' ? 'no row' : `a ${standing} row`;
-  printLine(io.stderr, [
-    `${request.kind.name} ${request.id}: ${row}; events: ${events}, issues: ${issues}, entries of the outbox: ${entries}.`,
-    'Their content is removed permanently. The service is not changed. Back-ups and exports still have it.',
-  ]);
-  io.stderr.write(`Type the id again to forget the record: `);
-  let typed = '';
-  for await (const chunk of io.stdin) {
-    typed += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk);
-    if (typed.includes('\n')) break;
-  }
-  const [line = ''] = typed.split('\n');
-  if (line.trim() !== request.id) throw refuse('The id does not match.');
+  const counts = `events: ${events}, issues: ${issues}, entries of the outbox: ${entries}`;
+  return new UsageError(
+    `${kind.name} ${id}: ${row}; ${counts}. Nothing was forgotten: to remove their content permanently, add --yes.`,
+    {
+      code: 'usage.forget',
+      hint: 'The service is not changed. Back-ups and exports still have it.',
+    },
+  );
 }
 
 function* reportLines(

@@ -1,8 +1,6 @@
-import { Readable } from 'node:stream';
 import Sqlite from 'better-sqlite3';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import { runCommandLine } from '../../src/cli/program.ts';
 import { openSession } from '../../src/db/open-session.ts';
 import type { Row } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
@@ -221,44 +219,18 @@ test('while another process holds the file, it says that free space still has it
   expect(document(await made.forget('--yes', '--suppress', '--json'))).toMatchObject({ scrubbed: true });
 });
 
-describe('it asks again', () => {
-  async function answered(
-    made: Stage,
-    answer: string,
-    argv: readonly string[] = ['--suppress'],
-  ): Promise<Ended> {
-    const stdout: string[] = [];
-    const stderr: string[] = [];
-    const code = await runCommandLine(['forget', 'clients', made.id, ...argv], {
-      env: made.env,
-      stdin: Object.assign(Readable.from([answer]), { isTTY: true }),
-      stdout: { write: (text) => stdout.push(text) },
-      stderr: { write: (text) => stderr.push(text) },
-      signal: new AbortController().signal,
-    });
-    return { code, stdout: stdout.join(''), stderr: stderr.join('') };
-  }
-
-  test('on a terminal, for the id', async () => {
-    const made = await stage('SQLite');
-
-    const refused = await answered(made, 'yes\n');
-    expect(refused).toMatchObject({ code: 2, stdout: '' });
-    expect(refused.stderr).toContain('Type the id again');
-    expect(await made.ask('select count(*) as n from erasures')).toEqual([{ n: 0 }]);
-
-    const done = await answered(made, `${made.id}\n`);
-    expect(done).toMatchObject({ code: 0 });
-    expect(done.stdout).toMatch(/ is forgotten: its row; events: \d+, .*, deliveries: \d+\. It is excluded /);
-  });
-
-  test('without a terminal, --yes is needed', async () => {
+describe('it refuses', () => {
+  test('without --yes it shows what would be removed, and changes nothing', async () => {
     const made = await stage('SQLite');
 
     const ended = await made.forget('--suppress');
 
     expect(ended).toMatchObject({ code: 2, stdout: '' });
-    expect(ended.stderr).toContain('--yes');
+    expect(ended.stderr).toMatch(/: a \w+ row; events: \d+, .* Nothing was forgotten: .* add --yes\.\n/);
+    expect(await made.ask('select count(*) as n from erasures')).toEqual([{ n: 0 }]);
+    const done = await made.forget('--suppress', '--yes');
+    expect(done).toMatchObject({ code: 0 });
+    expect(done.stdout).toMatch(/ is forgotten: its row; events: \d+, .*, deliveries: \d+\. It is excluded /);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { truncate, sanitizeJson, sanitizeLine } from '../../lib/text/text.ts';
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The piped input, as bytes or text. */
-  readonly stdin: AsyncIterable<Uint8Array | string> & { readonly isTTY?: boolean };
+  readonly stdin: AsyncIterable<Uint8Array | string>;
   readonly stdout: Output;
   readonly stderr: Output;
   /** Aborted by Ctrl-C or SIGTERM: finish the page at hand, then stop. */
