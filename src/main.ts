@@ -97,7 +97,7 @@ function environment(): ReturnType<typeof withEnvFile> {
     process.exit(2);
   }
   try {
-    const env = withEnvFile(process.env, (text) => process.stderr.write(`Warning: ${text}\n`));
+    const env = withEnvFile(process.env);
     const { NODE_EXTRA_CA_CERTS: authorities } = env;
     if (authorities !== undefined && authorities !== process.env['NODE_EXTRA_CA_CERTS'])
       trustAuthoritiesOfFile(authorities);

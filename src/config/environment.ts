@@ -15,29 +15,11 @@ const SETTING_VARIABLES = SETTING_NODES.map((node) => node.variable);
 
 const ENV_FILE = '.env';
 
-/**
- * Adds the variables of a `.env` file, if there is one; the real environment wins. Calls `warn` for each value that
- * an unquoted # cuts short.
- */
-export function addEnvFile(env: Environment, warn: (text: string) => void, path = ENV_FILE): Environment {
+/** Adds the variables of a `.env` file, if there is one; the real environment wins. */
+export function addEnvFile(env: Environment, path = ENV_FILE): Environment {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return env; // Python keeps a folder of this name.
   const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')); // Empty is unset.
-  const text = decodeText(readFileSync(path));
-  const read = parseEnv(text);
-  for (const name of truncatedNames(text, read))
-    if (set[name] === undefined)
-      warn(
-        `The file ${path}: the value of ${name} ends before its first #; write it in quotes: ${name}="…".`,
-      );
-  return { ...read, ...set };
-}
-
-/** The variables whose value has a `#` without a blank before it, which dotenv files take for the beginning of a comment. */
-function truncatedNames(text: string, read: Environment): readonly string[] {
-  const lines = text.matchAll(/^[ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*((?:[^\s#'"`][^#\n]*)?)#/gm);
-  return [...lines].flatMap(([, name = '', value = '']) =>
-    /\s$/.test(value) || read[name] !== value ? [] : [name],
-  );
+  return { ...parseEnv(decodeText(readFileSync(path))), ...set };
 }
 
 export function settingsFile(env: Environment, flag: string | undefined): string | undefined {

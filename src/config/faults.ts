@@ -31,8 +31,7 @@ function formatWrongValue(path: Path, issue: z.core.$ZodIssue, layers: readonly 
   const isBrokenJson = typeof value === 'string' && /^\s*[[{]/.test(value);
   const isShown = typeof value === 'string' && !isHidden(value, setting);
   const known = issue.code === 'invalid_value' ? issue.values.map(String) : [];
-  const correct = CORRECTIONS[setting?.name ?? ''] ?? ((wrong: string) => didYouMean(wrong, known));
-  const advice = isShown ? correct(value) : '';
+  const advice = isShown ? didYouMean(value, known) : '';
   return `${nameWithOrigin(layers, path)}: got ${formatShownValue(value, setting)}; expected ${issue.message}${isBrokenJson ? BROKEN_JSON : advice}`;
 }
 
@@ -52,22 +51,4 @@ function formatShownValue(value: unknown, setting: SettingNode | undefined): str
 function isHidden(value: unknown, setting: SettingNode | undefined): boolean {
   if (setting === undefined || setting.info.secret === 'value') return true;
   return setting.info.secret === 'password' && !(typeof value === 'string' && HARMLESS_URL.test(value));
-}
-
-const LOCAL = /^(localhost|[\d.]+)(:|\/|$)/;
-
-/** Settings to the value that a wrong one was probably meant to be. */
-const CORRECTIONS: Readonly<Record<string, (wrong: string) => string>> = {
-  'source.baseUrl': (wrong) => suggestScheme(wrong, LOCAL.test(wrong) ? 'http://' : 'https://'),
-  'source.proxyUrl': (wrong) => suggestScheme(wrong, 'http://'),
-  'queue.url': (wrong) => suggestScheme(wrong, 'redis://'),
-  'database.url': (wrong) => suggestScheme(wrong, 'file:'),
-  // Another city is seldom meant, however alike its name. Intl knows Montreal without listing it.
-  'schedules.timezone': (wrong) =>
-    didYouMean(wrong, [...Intl.supportedValuesOf('timeZone'), 'America/Montreal'], 1),
-};
-
-/** Ends a message about a URL: `; did you mean https://your-company.example?`, or nothing. */
-function suggestScheme(wrong: string, scheme: string): string {
-  return /^[a-z]+:\/\//i.test(wrong) || wrong === '' ? '' : `; did you mean ${scheme}${wrong}?`;
 }
