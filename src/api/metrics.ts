@@ -65,7 +65,7 @@ export function countRequests(app: Server, context: RouteContext): Registry {
   const addGauge = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => { gauge.set(read()); } }); // prettier-ignore
   };
-  addGauge('bms_sync_http_waiting', 'Streams that are open.', context.streamLimit.openStreams);
+  addGauge('bms_sync_http_waiting', 'Streams that are open.', context.streamLimit.total);
   const build = { name: 'bms_sync_build_info', help: 'The release.', labelNames: ['version'], registers };
   new Gauge(build).set({ version: context.version }, 1);
   const age = 'Time since the oldest write to the mirror that has not landed.';

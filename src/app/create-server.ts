@@ -68,8 +68,8 @@ export async function createServer(process: ServingProcess, settings: ServerSett
     needsOfFeatures: features.needsOfFeatures,
     access: createAccess(process, settings, signInCode, app.createRateLimit()),
     closing: endStreams(app),
-    streamLimit: limits.createStreamLimit(),
-    waitLimit: limits.createStreamLimit(),
+    streamLimit: limits.createShares('open streams', limits.STREAMS),
+    waitLimit: limits.createShares('waiting pushes', limits.STREAMS),
     uploadLimit: createUploadLimit(),
   };
   logRequests(app, logger);

@@ -8,9 +8,8 @@ export const SIGN_IN_BYTES = 4_096;
 export const MAX_CONNECTIONS = 1_024;
 /** Connections that the system keeps until we accept them: with a short queue, many at once would retry a second later. */
 export const BACKLOG = 4_096;
-/** Change streams that may be open at once, and pushes that may wait: of all callers, and of one. */
-export const MAX_STREAMS = 64;
-export const MAX_STREAMS_PER_USER = 8;
+/** Change streams that may be open at once, and pushes that may wait. */
+export const STREAMS = { most: 64, mostOfOne: 8, hint: 'Close some (limit per user: 8), or request pages.' };
 /** The longest that a push waits for its outcome. */
 const WAIT_SECONDS = 30;
 
@@ -25,7 +24,7 @@ export const CHECK_MS = 500;
 /** Time for open requests to end once the server closes. */
 export const CLOSE_MS = 5_000;
 
-export type StreamLimit = ReturnType<typeof createStreamLimit>;
+export type Shares = ReturnType<typeof createShares>;
 
 /** The seconds of `Prefer: wait=20` (RFC 7240), at most 30; the first of several counts. 0 without one. */
 export function preferredWait(prefer = ''): number {
@@ -34,32 +33,28 @@ export function preferredWait(prefer = ''): number {
   return /^\d+$/.test(wait) ? Math.min(WAIT_SECONDS, Number(wait)) : 0;
 }
 
-/** Limits the number of streams, or of waiting pushes, so that one caller leaves places for the others. */
-export function createStreamLimit() {
-  const openStreams = new Map<symbol, string>();
-  const countOwn = (userName: string): number =>
-    [...openStreams.values()].filter((holder) => holder === userName).length;
-  /** Reserves a place for a user; returns the function that releases it, null if none is left. */
-  const reserve = (userName: string): (() => void) | null => {
-    if (openStreams.size >= MAX_STREAMS || countOwn(userName) >= MAX_STREAMS_PER_USER) return null;
-    const slot = Symbol('stream');
-    openStreams.set(slot, userName);
-    return () => void openStreams.delete(slot);
+/** Shares something among users, so that one of them leaves some for the others. @param what Names it in a message: `open streams`. */
+export function createShares(
+  what: string,
+  { most, mostOfOne, hint }: { readonly most: number; readonly mostOfOne: number; readonly hint: string },
+) {
+  const taken = new Map<string, number>(); // By user.
+  const total = (): number => [...taken.values()].reduce((sum, share) => sum + share, 0);
+  /** Takes a share for a user; returns the function that gives it back, null if there is not enough left. */
+  const reserve = (user: string, share = 1): (() => void) | null => {
+    const own = taken.get(user) ?? 0;
+    if (total() + share > most || own + share > mostOfOne) return null;
+    taken.set(user, own + share);
+    return () => void taken.set(user, (taken.get(user) ?? 0) - share);
   };
   return {
-    openStreams: (): number => openStreams.size,
+    total,
     reserve,
-    /** As `reserve`. @throws {SyncError} `server.full` if none is left. */
-    acquire: (userName: string): (() => void) => {
-      const release = reserve(userName);
-      if (release === null) throw fullError(countOwn(userName), openStreams.size);
+    /** As `reserve`. @throws {SyncError} `server.full` if there is not enough left. */
+    acquire: (user: string, share = 1): (() => void) => {
+      const release = reserve(user, share);
+      if (release === null) throw new SyncError(`Too many ${what} at once.`, { code: 'server.full', hint });
       return release;
     },
   };
 }
-
-const fullError = (own: number, all: number): SyncError =>
-  new SyncError(`Too many open streams (${own} of this user, ${all} in total).`, {
-    code: 'server.full',
-    hint: `Close some (limit per user: ${MAX_STREAMS_PER_USER}), or request pages.`,
-  });

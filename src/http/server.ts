@@ -11,7 +11,7 @@ import type { CounterReader } from '../outbound/freeze.ts';
 import type { NeedReader } from '../needs/read-needs.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import type { Access, RequestUser, SignInSettings } from './access.ts';
-import type { StreamLimit } from './limits.ts';
+import type { Shares } from './limits.ts';
 import type { UploadLimit } from './upload-limit.ts';
 
 /** The process that the server is a part of. */
@@ -69,9 +69,9 @@ export interface RouteContext extends ServingProcess, ServerSettings {
   readonly access: Access;
   /** Fires when the server closes: streams end. */
   readonly closing: AbortSignal;
-  readonly streamLimit: StreamLimit;
+  readonly streamLimit: Shares;
   /** Of pushes that wait for their outcome. */
-  readonly waitLimit: StreamLimit;
+  readonly waitLimit: Shares;
   readonly uploadLimit: UploadLimit;
 }
 
