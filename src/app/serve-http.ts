@@ -1,6 +1,6 @@
 import { allKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError, errorCode, isOurs } from '../lib/sync-error.ts';
+import { SyncError, isOurs, reasonOf } from '../lib/sync-error.ts';
 import { createSignInCode } from '../http/credentials.ts';
 import { createServer } from './create-server.ts';
 import { BACKLOG } from '../http/limits.ts';
@@ -35,9 +35,7 @@ export async function serveHttp(
   } catch (error) {
     await app.close();
     if (isOurs(error)) throw error;
-    const code = errorCode(error);
-    const why = REASONS[code] ?? code;
-    throw new SyncError(`Cannot listen on ${host}:${port}${why === '' ? '' : `: ${why}`}.`, {
+    throw new SyncError(`Cannot listen on ${host}:${port}: ${reasonOf(error)}.`, {
       code: 'server.no_address',
       hint: 'Set HOST and PORT to an address of this machine that is free (PORT=0 takes any), or leave http out: serve --only pulls,outbound.',
       cause: error,
@@ -62,10 +60,3 @@ function serverSettings(config: Config): ServerSettings {
     plans: config.plans,
   };
 }
-
-const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program already uses this port',
-  EACCES: 'this user may not open that port',
-  EADDRNOTAVAIL: 'this address does not belong to this machine',
-  ENOTFOUND: 'the host name is unknown',
-};

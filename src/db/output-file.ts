@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { createDraft } from '../lib/draft-file.ts';
-import { errorCode, describeFileFault, isOurs, SyncError, UsageError } from '../lib/sync-error.ts';
+import { errorCode, describeFileFault, isOurs, reasonOf, SyncError, UsageError } from '../lib/sync-error.ts';
 import { sqlitePath } from './open-session.ts';
 import { sqliteError } from './session/errors.ts';
 import { isReplaceable } from './sqlite/snapshot-file.ts';
@@ -100,21 +100,11 @@ export async function writeWhole(path: string, write: (draft: string) => Promise
   }
 }
 
-const FAULT_TEXTS: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  SQLITE_FULL: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
-  EROFS: 'the disk is read-only',
-};
-
 /** Turns a fault of the disk into an error that names the file and the cure; returns other errors unchanged. */
 function outputError(error: unknown, path: string): unknown {
-  const code = errorCode(error);
-  if (!(error instanceof Error) || error instanceof SyncError || code === '') return error;
+  if (!(error instanceof Error) || error instanceof SyncError || errorCode(error) === '') return error;
   if (isOurs(error) || sqliteError(error, path) === error) return error;
-  return new SyncError(`${path} could not be written: ${FAULT_TEXTS[code] ?? error.message}.`, {
+  return new SyncError(`${path} could not be written: ${reasonOf(error)}.`, {
     code: 'file.not_written',
     hint: 'Free space or correct the rights there, or name another file.',
     cause: error,

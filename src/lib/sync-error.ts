@@ -1,3 +1,5 @@
+import { getSystemErrorMap } from 'node:util';
+
 /** The root of all faults that a person can act on; anything else that is thrown is a bug in bms-sync. */
 export class SyncError extends Error {
   override readonly name: string = 'SyncError';
@@ -34,6 +36,22 @@ export function errorText(error: SyncError): string {
 /** The code of an error of Node or a driver, such as `ENOENT`; empty if it has none. */
 export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+/** The words of Node for the codes of the system, and for three others. */
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ...getSystemErrorMap().values(),
+  ['ENOTFOUND', 'host name is unknown'],
+  ['EAI_AGAIN', 'host name cannot be looked up'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'connection timed out'],
+]);
+
+/** The reason of an error in a few words: `connection refused`. Our own errors are words already. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const ofCode =
+    error instanceof SyncError ? undefined : REASONS.get(errorCode(error) || errorCode(error.cause));
+  return ofCode ?? error.message.replace(/\.$/, '');
 }
 
 const OWN_TYPES = [TypeError, RangeError, ReferenceError, SyntaxError, URIError, EvalError];

@@ -90,7 +90,7 @@ test('serve says so where its port is taken, and ends', async () => {
   expect(JSON.parse(ended.stdout)).toMatchObject({
     error: {
       code: 'server.no_address',
-      message: expect.stringContaining('another program already uses this port') as string,
+      message: expect.stringContaining('address already in use') as string,
     },
   });
 });

@@ -1,5 +1,4 @@
-import { getSystemErrorMap } from 'node:util';
-import { SyncError, errorCode, isOurs } from '../sync-error.ts';
+import { SyncError, errorCode, isOurs, reasonOf } from '../sync-error.ts';
 import { formatDuration, sleepUnlessStopped, type Clock } from '../time/clock.ts';
 import { TIMED_OUT_RESULT, withTimeout } from '../time/deadline.ts';
 import type { Logger } from './logger.ts';
@@ -38,7 +37,7 @@ export function createFaultLog({ logger, clock }: LogParts, { name, event }: Sub
       if (loggedCodes.has(code)) return;
       loggedCodes.add(code);
       if (event === undefined) return logger.warn({ err: error, work: name }, `${name} failed`);
-      const reason = awayReason(error);
+      const reason = reasonOf(error);
       const facts = { event: `${event}.unreachable`, since: since.toISOString(), reason };
       logger.warn(facts, `${name} is unreachable: ${reason}`);
     },
@@ -114,20 +113,4 @@ export function createProbingLog(parts: LogParts, { probe, answerMs, everyMs, ..
 function asFault(error: unknown): SyncError {
   const message = error instanceof Error ? error.message : String(error);
   return new SyncError(message, { code: codeOf(error), cause: error });
-}
-
-/** The words of Node for the codes of the system, and for three others. */
-const REASONS: ReadonlyMap<string, string> = new Map([
-  ...getSystemErrorMap().values(),
-  ['ENOTFOUND', 'host name is unknown'],
-  ['EAI_AGAIN', 'host name cannot be looked up'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'connection timed out'],
-]);
-
-/** Why something is away, in a few words: `connection refused`. Our own errors are words already. */
-function awayReason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const ofCode =
-    error instanceof SyncError ? undefined : REASONS.get(errorCode(error) || errorCode(error.cause));
-  return ofCode ?? error.message.replace(/\.$/, '');
 }

@@ -68,6 +68,6 @@ export const PORT_MISTAKES: readonly Mistake[] = [
     argv: ['serve'],
     env: { HOST: '203.0.113.9', ADMIN_TOKEN: PASSWORD.repeat(3) },
     code: 1,
-    message: ['203.0.113.9', 'does not belong to this machine', 'HOST'],
+    message: ['203.0.113.9', 'address not available', 'HOST'],
   },
 ];
