@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import type { OpenDashboard } from '../../app/serve-http.ts';
 import type { Role } from '../../app/serve.ts';
 import { requireListedKinds } from '../../config/known-kinds.ts';
+import { untilItsTurn } from '../../lib/read-ahead.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
@@ -78,20 +79,18 @@ async function whileServing(
   const { serve } = await import('../../app/serve.ts'); // Its queues take a moment to load, and the first pull needs none.
   const ended = new AbortController();
   const signal = AbortSignal.any([io.signal, ended.signal]);
-  let resolveDashboard: (dashboard: OpenDashboard | null) => void = () => undefined;
-  const listening = new Promise<OpenDashboard | null>((resolve) => {
-    resolveDashboard = resolve;
-  });
+  const { promise: listening, resolve: onListening } = Promise.withResolvers<OpenDashboard | null>();
   const roles: readonly Role[] = ['pulls', 'outbound', ...(options.once ? [] : (['http'] as const))];
-  const serving = serve(config, { roles, logger, signal, onListening: resolveDashboard });
-  if (options.once) resolveDashboard(null);
-  const working = listening.then((dashboard) => work({ ...stage, io: { ...io, signal } }, dashboard));
+  const service = serve(config, { roles, logger, signal, onListening }).finally(() => {
+    ended.abort();
+    onListening(null); // A service that ended before it listened has no page.
+  });
+  const serving = untilItsTurn(service);
+  if (options.once) onListening(null);
   try {
-    await Promise.race([working, serving]);
+    await work({ ...stage, io: { ...io, signal } }, await listening);
   } finally {
     ended.abort();
-    resolveDashboard(null); // A service that ended before it listened has no page.
-    await Promise.allSettled([working, serving]);
+    await serving;
   }
-  await Promise.all([working, serving]);
 }

@@ -9,17 +9,12 @@ const THREAD = fileURLToPath(new URL(`./reader-thread.${EXTENSION}`, import.meta
 /** A read-only connection. */
 export type SqliteReader = ReturnType<typeof openThreadReader>;
 
-interface Waiting {
-  readonly resolve: (rows: Row[]) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /**
  * Reads in a thread of its own, so that a long select stops no other work of the process: one of 174 ms held everything up for as
  * long, and for 10 ms from a thread. A select costs 15 µs more. A thread that has died is replaced by the next select.
  */
 export function openThreadReader(path: string) {
-  const waiting: Waiting[] = []; // The thread answers in order.
+  const waiting: PromiseWithResolvers<Row[]>[] = []; // The thread answers in order.
   let thread: Worker | null = null;
   const start = (): Worker => {
     const started = new Worker(THREAD, { workerData: { path } });
@@ -38,11 +33,12 @@ export function openThreadReader(path: string) {
     });
     return started;
   };
-  const ask = (question: ThreadQuestion): Promise<Row[]> =>
-    new Promise((resolve, reject) => {
-      (thread ??= start()).postMessage(question);
-      waiting.push({ resolve, reject });
-    });
+  const ask = async (question: ThreadQuestion): Promise<Row[]> => {
+    (thread ??= start()).postMessage(question);
+    const answer = Promise.withResolvers<Row[]>();
+    waiting.push(answer);
+    return answer.promise;
+  };
   return {
     read: (sql: string, params: readonly unknown[]) => ask({ sql, params }),
     checkpoint: async () => {

@@ -51,14 +51,9 @@ export async function* batchByArrival<T>(
 
 /** A timer of the process: batching does not depend on the sweep's clock. */
 function startTimer(ms: number) {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, ms, null);
-  });
-  return {
-    over,
-    stop: (): void => clearTimeout(timer),
-  };
+  const { promise: over, resolve } = Promise.withResolvers<null>();
+  const timer = setTimeout(resolve, ms, null);
+  return { over, stop: (): void => clearTimeout(timer) };
 }
 
 /** The next item if it comes within the waiting time; null if not, or if there is none. */
