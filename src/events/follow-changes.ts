@@ -25,7 +25,7 @@ export async function locateReader(db: Queryable, { after, log: ofReader }: Posi
 export async function readChangesPage(db: Queryable, page: FollowOptions & { readonly limit: number }) {
   const { after, kind, limit } = page;
   const upTo = await latestSeq(db);
-  const changes = upTo > after ? await readChanges(db, { after, upTo, kind, limit }) : [];
+  const changes = upTo > after ? await readChanges(db, { after, before: upTo + 1, kind, limit }) : [];
   const last = changes.length < limit ? upTo : (changes.at(-1)?.seq ?? upTo);
   return { changes, next: Math.max(after, last) };
 }

@@ -24,49 +24,6 @@ export type RecordedChange = RowOf<typeof EVENT>;
 /** An event with the key under which the caller of its entry pushed; null if it has none, or the record was forgotten. */
 export type KeyedChange = RecordedChange & { readonly key: string | null };
 
-interface ChangeRange {
-  /** Events after this `seq`; 0 for all. */
-  readonly after: number;
-  readonly upTo?: number;
-  readonly kind?: string | undefined;
-}
-
-/** Reads the first events after a `seq`, in the order of `seq`. */
-export async function readChanges(
-  db: Queryable,
-  { after, upTo = Number.MAX_SAFE_INTEGER, kind, limit }: ChangeRange & { readonly limit: number },
-): Promise<KeyedChange[]> {
-  const range = sql`seq > ${after} and seq <= ${upTo}${kindFilter(kind)}`;
-  return withKeys(db, await select(db, EVENT, sql`where ${range} order by seq limit ${limit}`));
-}
-
-async function withKeys(db: Queryable, changes: readonly RecordedChange[]): Promise<KeyedChange[]> {
-  const keys = await keysOf(db, [...new Set(changes.flatMap(({ origin }) => entryOf(origin) ?? []))]);
-  return changes.map((change) => ({ ...change, key: keys.get(entryOf(change.origin) ?? 0) ?? null }));
-}
-
-const PAGE = 500;
-
-/** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
-export async function* streamChanges(
-  db: Queryable,
-  { after, upTo, kind }: Required<ChangeRange>,
-  signal?: AbortSignal,
-): AsyncGenerator<KeyedChange> {
-  for (let from = after; from < upTo && !signal?.aborted;) {
-    const page = await readChanges(db, { after: from, upTo, kind, limit: PAGE });
-    yield* page;
-    from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
-    await yieldToEventLoop(); // Lets a signal abort before the next page is read.
-  }
-}
-
-/** Reads the events with these numbers; one that was removed is left out. */
-export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<KeyedChange[]> {
-  if (seqs.length === 0) return [];
-  return withKeys(db, await select(db, EVENT, sql`where seq in (${sqlList(seqs)})`));
-}
-
 interface EventsWanted {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
@@ -79,6 +36,41 @@ interface EventsWanted {
 export function eventsWhere({ after = 0, before = Number.MAX_SAFE_INTEGER, kind, recordId }: EventsWanted) {
   const ofRecord = recordId === undefined ? sql`` : sql` and record_id = ${recordId}`;
   return sql`seq > ${after} and seq < ${before}${kindFilter(kind)}${ofRecord}`;
+}
+
+/** Reads the first events between two others, in the order of `seq`. */
+export async function readChanges(
+  db: Queryable,
+  { limit, ...wanted }: EventsWanted & { readonly limit: number },
+): Promise<KeyedChange[]> {
+  return withKeys(db, await select(db, EVENT, sql`where ${eventsWhere(wanted)} order by seq limit ${limit}`));
+}
+
+async function withKeys(db: Queryable, changes: readonly RecordedChange[]): Promise<KeyedChange[]> {
+  const keys = await keysOf(db, [...new Set(changes.flatMap(({ origin }) => entryOf(origin) ?? []))]);
+  return changes.map((change) => ({ ...change, key: keys.get(entryOf(change.origin) ?? 0) ?? null }));
+}
+
+const PAGE = 500;
+
+/** Hands out all events after a `seq` and up to another, a page at a time; ends early where the signal is aborted. */
+export async function* streamChanges(
+  db: Queryable,
+  { after, upTo, kind }: { readonly after: number; readonly upTo: number; readonly kind: string | undefined },
+  signal?: AbortSignal,
+): AsyncGenerator<KeyedChange> {
+  for (let from = after; from < upTo && !signal?.aborted;) {
+    const page = await readChanges(db, { after: from, before: upTo + 1, kind, limit: PAGE });
+    yield* page;
+    from = page.length < PAGE ? upTo : (page.at(-1)?.seq ?? upTo);
+    await yieldToEventLoop(); // Lets a signal abort before the next page is read.
+  }
+}
+
+/** Reads the events with these numbers; one that was removed is left out. */
+export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): Promise<KeyedChange[]> {
+  if (seqs.length === 0) return [];
+  return withKeys(db, await select(db, EVENT, sql`where seq in (${sqlList(seqs)})`));
 }
 
 export const countChanges = (db: Queryable, wanted: EventsWanted): Promise<number> =>
