@@ -4,13 +4,12 @@ import { documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
-import { SyncError } from '../lib/sync-error.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
 import { openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from './describe-kind.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
-import { printLine, textTable, type Printed } from './parts/io.ts';
+import { textTable, type Printed } from './parts/io.ts';
 
 export function kindsCommand(context: CommandContext): Command {
   return createCommand('kinds')
@@ -18,9 +17,8 @@ export function kindsCommand(context: CommandContext): Command {
     .action(async (name: string | undefined, options: CommonOptions) => {
       const config = await context.keptSettings(options);
       const kinds = name === undefined ? allKinds(config) : [requireKnownKind(config, name)];
-      const { mirror, reason, fields } = await seenFields(config, kinds);
-      if (reason !== null)
-        printLine(context.io.stderr, `Fields that only the mirror knows are missing here: ${reason}`);
+      const fields = await seenFields(config, kinds);
+      const mirror = fields === null ? 'absent' : 'read';
       const described = kinds.map((kind) => {
         const isDocumented = documentedKind(kind.name) !== undefined;
         const seen = fields && (fields.get(kind.name) ?? new Map<string, KnownField>());
@@ -33,22 +31,15 @@ export function kindsCommand(context: CommandContext): Command {
     });
 }
 
-const ABSENT = { mirror: 'absent', reason: null, fields: null } as const;
-
 /** The fields that the mirror has seen, by kind; null without a mirror. Creates nothing. */
 async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]) {
-  if (isFileMissing(url)) return ABSENT;
-  try {
-    await using session = await openSession(url);
-    await admit(session, 'read');
-    if (!(await isMirrorPresent(session))) return ABSENT;
-    const fields = new Map<string, ReadonlyMap<string, KnownField>>();
-    for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));
-    return { mirror: 'read', reason: null, fields } as const;
-  } catch (error) {
-    if (!(error instanceof SyncError) || error.code === 'mirror.moved') throw error;
-    return { mirror: 'unreadable', reason: error.message, fields: null } as const;
-  }
+  if (isFileMissing(url)) return null;
+  await using session = await openSession(url);
+  await admit(session, 'read');
+  if (!(await isMirrorPresent(session))) return null;
+  const fields = new Map<string, ReadonlyMap<string, KnownField>>();
+  for (const { name, excluded } of kinds) fields.set(name, await readFields(session, name, excluded));
+  return fields;
 }
 
 function* kindsTexts(kinds: readonly KindDescription[]): Iterable<Printed> {
@@ -71,8 +62,7 @@ const COLUMNS = [...READ_COLUMNS, 'written as', 'form', 'in a create'];
 function* kindTexts(kind: KindDescription, mirror: string): Iterable<Printed> {
   const origin = kind.declaredBy === 'settings' ? ' (a kind of the settings: read, never written)' : '';
   yield `${kind.kind}${origin}\n`;
-  yield* readLines(kind);
-  yield* writeLines(kind);
+  yield* offerLines(kind);
   yield '';
   const columns = kind.create === null && kind.update === null ? READ_COLUMNS : COLUMNS;
   const rows = kind.fields.flatMap((field): (string | null)[][] => {
@@ -87,26 +77,20 @@ function* kindTexts(kind: KindDescription, mirror: string): Iterable<Printed> {
   if (mirror !== 'read') yield '\nNo mirror was read: it would add the other fields that the service sends.';
 }
 
-function* readLines(description: KindDescription): Iterable<string> {
-  const { list, retrieve } = description;
-  const paging = { documented: 'page by page (page, per_page)', 'by answer': 'as far as its answers tell' };
+const PAGING = { documented: 'page by page (page, per_page)', 'by answer': 'as far as its answers tell' };
+
+function* offerLines(description: KindDescription): Iterable<string> {
+  const { list, retrieve, create, update, naturalKey, repeats } = description;
   if (list === null) yield 'List:        none; its records are read one by one.';
-  else {
-    const order = list.order === 'unknown' ? 'in no known order' : `in the order: ${list.order}`;
-    yield `List:        ${list.path}, read ${paging[list.paging]}, ${order}.`;
-  }
+  else yield `List:        ${list.path}, read ${PAGING[list.paging]}, in the order: ${list.order}.`;
   if (retrieve === null) yield 'One by one:  no path is known.';
   else
     yield `One by one:  ${retrieve.path}${retrieve.note === null ? '' : `, which ${retrieve.note}: not used`}.`;
-}
-
-function* writeLines(description: KindDescription): Iterable<string> {
-  const shown = description.create?.shown.join(', ') ?? '';
-  if (description.create === null) yield 'Create:      not offered.';
-  else
-    yield `Create:      the documentation shows ${shown === '' ? 'no field' : shown}; which fields are required it does not say.`;
-  if (description.update === null) yield 'Update:      not offered.';
+  const shown = create?.shown.join(', ') || 'no field';
+  if (create === null) yield 'Create:      not offered.';
+  else yield `Create:      the documentation shows ${shown}; which fields are required it does not say.`;
+  if (update === null) yield 'Update:      not offered.';
   else yield 'Update:      any field that has a form below; the documentation lists none.';
-  const same = description.naturalKey?.join(' + ') ?? 'all sent fields';
-  yield `Natural key: ${same}${description.repeats ? '; equal records are legitimate' : ''}.`;
+  const same = naturalKey?.join(' + ') ?? 'all sent fields';
+  yield `Natural key: ${same}${repeats ? '; equal records are legitimate' : ''}.`;
 }
