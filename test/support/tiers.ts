@@ -120,7 +120,6 @@ const ROOT = 'test/root/**/*.test.ts';
 export const ALONE: readonly string[] = pathsOf([
   'canary/sings',
   'lib/time/clock',
-  'db/sqlite/session',
   'sandbox/generate/from-catalogue',
   'sandbox/large-company',
   'http/slow-clients',

@@ -10,8 +10,6 @@ import type { Row, SqlValue, TableRows, Values } from '../session/session.ts';
 import { identifier } from '../session/sql-text.ts';
 import { GUARD_FUNCTION } from '../session/write-guard.ts';
 
-/** SQLite before this may corrupt a WAL database that two connections write and checkpoint at once. */
-const MIN_SAFE_VERSION = '3.51.3';
 const OPENING_TIMEOUT_MS = 10_000; // Later SQLite is not to wait by itself: it would stop the whole process.
 const WRITER_CACHE_KIB = 24 * 1024;
 const READER_CACHE_KIB = 4 * 1024; // It scans whole lists and rarely reads a page twice.
@@ -25,7 +23,6 @@ export function openWriter(path: string): Database {
   createFile(path);
   const writer = new Sqlite(path, { timeout: OPENING_TIMEOUT_MS });
   try {
-    refuseOldSqlite(writer);
     refuseCutFile(writer, path);
     writer.pragma(`page_size = ${PAGE_BYTES}`); // Of a new file; an old one keeps its own.
     writer.pragma('journal_mode = WAL');
@@ -96,14 +93,9 @@ export function checkpoint(path: string): void {
 export function requireFile(path: string): void {
   const stats = path === '' || path === ':memory:' ? null : statSync(path, { throwIfNoEntry: false });
   if (stats === undefined || stats?.isFile() === true) return;
-  if (stats?.isDirectory() === true)
-    throw new MirrorError(`The mirror ${path} is a folder, not a file.`, {
-      code: 'mirror.not_writable',
-      hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
-    });
-  throw new MirrorError(`"${path}" names no file.`, {
+  throw new MirrorError(`"${path}" is not a file.`, {
     code: 'mirror.no_file',
-    hint: 'Set DATABASE_URL to file:PATH: the mirror must outlive the process.',
+    hint: 'Set DATABASE_URL to file:PATH with the path of a file, such as file:./data/mirror.db.',
   });
 }
 
@@ -115,15 +107,6 @@ function createFile(path: string): void {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   }
-}
-
-function refuseOldSqlite(connection: Database): void {
-  const version = String(connection.prepare('select sqlite_version()').pluck().get());
-  if (version.localeCompare(MIN_SAFE_VERSION, 'en', { numeric: true }) >= 0) return;
-  throw new MirrorError(`SQLite is ${version}, expected ${MIN_SAFE_VERSION} or later.`, {
-    code: 'mirror.sqlite_too_old',
-    hint: 'Run npm ci again: it builds the tested version of SQLite.',
-  });
 }
 
 /**

@@ -20,7 +20,7 @@ export interface SqliteOptions {
 
 /**
  * Opens a SQLite file: one writing connection whose transactions queue up, and one read-only connection.
- * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened, or the SQLite library is too old.
+ * @throws {MirrorError} If there is no file but a pipe, or it cannot be opened.
  */
 export function openSqliteSession(
   path: string,

@@ -8,7 +8,7 @@ export const DATABASE_PATH_MISTAKES: readonly Mistake[] = [
     argv: ['pull', 'clients'],
     env: ({ folder }) => ({ DATABASE_URL: `file:${folder}` }),
     code: 1,
-    message: ['is a folder', 'DATABASE_URL', 'file:PATH'],
+    message: ['is not a file', 'DATABASE_URL', 'file:PATH'],
   },
 ];
 
