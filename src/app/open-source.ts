@@ -22,11 +22,9 @@ export function openConfiguredSource(config: Config, parts: SourceParts): Source
   const missing: string[] = [];
   if (baseUrl === null) missing.push('BMS_BASE_URL (source.baseUrl)');
   if (token === null) missing.push('BMS_TOKEN (source.token)');
-  const pronoun = missing.length > 1 ? 'them' : 'it';
-  const verb = missing.length > 1 ? 'are' : 'is';
-  throw new UsageError(`${missing.join(' and ')} ${verb} not set, and this command calls the service.`, {
+  throw new UsageError(`This command calls the service, and needs ${missing.join(' and ')}.`, {
     code: 'settings.source',
-    hint: `Set ${pronoun} in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.`,
+    hint: 'Set that in the environment, in .env or in the settings file (--config or BMS_CONFIG); bms-sync demo needs neither.',
   });
 }
 

@@ -2,7 +2,6 @@ import type { ListedKind } from '../catalog/kind.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { TABLE_OWNERS } from '../feature-hooks.ts';
-import type { Logger } from '../lib/log/logger.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { isFirstReading, readOffKinds, readUncertified } from '../store/kinds/status-store.ts';
 import { driftSince } from '../store/kinds/drift-store.ts';
@@ -11,7 +10,7 @@ import { countSuppressed } from '../store/records/erasure-store.ts';
 import type { Session } from '../db/session/session.ts';
 import type { PullReport } from '../pull/sweep/pull-kinds.ts';
 import { THIS_PROCESS } from '../lib/owner.ts';
-import type { Progress, PullSettings } from '../pull/parts.ts';
+import type { PullParts, PullSettings } from '../pull/parts.ts';
 import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
 import { openMirror } from './open-mirror.ts';
@@ -20,10 +19,7 @@ import { openConfiguredSource } from './open-source.ts';
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
 export type PullSummary = Awaited<ReturnType<typeof pullOnce>>;
 
-interface PullCommand {
-  readonly logger: Logger;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly signal?: AbortSignal;
+interface PullCommand extends Pick<PullParts, 'logger' | 'onProgress' | 'signal'> {
   /** Names of the kinds; none means all. */
   readonly kinds: readonly string[];
   readonly acceptNewSource: boolean;

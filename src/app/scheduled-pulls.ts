@@ -1,25 +1,15 @@
 import { checkSchedules } from '../checks/schedules.ts';
-import { readStale, startStaleWatch } from '../checks/stale-kinds.ts';
+import { readStale } from '../checks/stale-kinds.ts';
 import { requireListedKinds } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import type { MirrorContext, ProcessContext } from '../db/mirror-context.ts';
-import { startRunRequests } from '../runs/request-runs.ts';
 import { findUnscheduled, nextSlots } from '../runs/schedule.ts';
-import { parseInstant } from '../lib/time/clock.ts';
+import { formatRfc3339 } from '../lib/time/clock.ts';
 import { startFreshnessReads } from '../pull/freshness/keep-fresh.ts';
 import type { NeedReader } from '../needs/read-needs.ts';
 import { pullSettings } from './pull.ts';
 import type { PullParts } from '../pull/parts.ts';
 import { schedulesOf } from './schedules.ts';
-
-/** Requests the scheduled runs as they come due. Returns a function that stops it. */
-export function startPulling(config: Config, process: ProcessContext): () => Promise<void> {
-  const schedules = schedulesOf(config);
-  const stops = [startRunRequests(process, schedules), startStaleWatch(process, schedules)];
-  return async () => {
-    await Promise.all(stops.map((stop) => stop()));
-  };
-}
 
 /** Starts what a feature does in a service. Returns the functions that stop it. */
 export type StartWork = (
@@ -52,11 +42,14 @@ export function describePulls(config: Config, now: Date) {
   const inForce = schedulesOf(config);
   const slots = nextSlots(inForce, now);
   const listed = requireListedKinds(config).map((kind) => kind.name);
-  const schedules = slots.map(({ name, cron, kinds, at }) => ({ name, cron, kinds, next: isoOf(at) }));
+  const schedules = slots.map(({ name, cron, kinds, at }) => ({
+    name,
+    cron,
+    kinds,
+    next: formatRfc3339(at),
+  }));
   const serving = { workers: [], isPulling: true, isSending: false, schedules: null };
   const checks = [...checkSchedules(config, inForce, serving, now)];
   const words = checks.flatMap(({ name, detail }) => (name === 'retention' ? [] : [detail]));
   return { schedules, unscheduled: findUnscheduled(inForce, listed), words };
 }
-
-const isoOf = (at: string): string => parseInstant(at).toISOString();

@@ -5,10 +5,12 @@ import { checkAdminToken } from '../checks/secret-files.ts';
 import { watchReplacement } from '../checks/replaced-database.ts';
 import { describeSending } from '../checks/schedules.ts';
 import { rolesText } from '../checks/serving.ts';
+import { startStaleWatch } from '../checks/stale-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import * as features from '../features.ts';
 import { createSender } from '../events/webhooks/sender.ts';
 import { startEngine } from '../runs/engine/engine.ts';
+import { startRunRequests } from '../runs/request-runs.ts';
 import { createInProcessNotifier, type Notifier } from '../runs/engine/notifier.ts';
 import type { Logger } from '../lib/log/logger.ts';
 import { THIS_PROCESS, describeOwner } from '../lib/owner.ts';
@@ -27,7 +29,7 @@ import { watchDatabase, watchService } from '../runs/outages.ts';
 import type { Session } from '../db/session/session.ts';
 import type { ServingProcess } from '../http/server.ts';
 import type { Source } from '../source/source.ts';
-import { describePulls, startFreshness, startPulling } from './scheduled-pulls.ts';
+import { describePulls, startFreshness } from './scheduled-pulls.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
 import { pullSettings } from './pull.ts';
@@ -140,7 +142,9 @@ async function work(config: Config, service: Service, command: ServeCommand): Pr
     if (roles.includes('http')) stops.push(await (await loadHttp()).serveHttp(config, process, onListening));
     if (roles.includes('pulls')) {
       engine.add(runsQueue(config, parts));
-      stops.push(startPulling(config, parts), startFreshness(config, { ...parts, source: rawSource }));
+      const schedules = schedulesOf(config);
+      stops.push(startRunRequests(parts, schedules), startStaleWatch(parts, schedules));
+      stops.push(startFreshness(config, { ...parts, source: rawSource }));
     }
     if (roles.includes('outbound')) engine.add(outboundQueue(config, parts, sendCounter));
     if (roles.includes('webhooks')) {

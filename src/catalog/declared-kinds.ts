@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { PACKAGE_FOLDER } from '../lib/package-folder.ts';
 import { decimalField, integerField, referenceField, textField } from './field.ts';
-import type { AuthHeader, Field, Kind, ListEndpoint, ListedKind } from './kind.ts';
+import type { Field, Kind, ListEndpoint, ListedKind } from './kind.ts';
 
 export const PLAIN_TYPES = [
   'integer',
@@ -16,13 +16,9 @@ export const PLAIN_TYPES = [
 ] as const satisfies Field['type'][];
 
 /** A record kind as settings and ready files declare it. */
-interface DeclaredKind {
+interface DeclaredKind extends Omit<ListEndpoint, 'path'>, Pick<Kind, 'naturalKey'> {
   readonly list: string;
   readonly retrieve: string | null;
-  readonly header: AuthHeader;
-  readonly paging: ListEndpoint['paging'];
-  readonly order: ListEndpoint['order'];
-  readonly naturalKey: Kind['naturalKey'];
   /** Name to type: `text`, `decimal(2)`, `reference(clients)` … */
   readonly fields: Readonly<Record<string, string>>;
 }

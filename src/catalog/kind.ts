@@ -1,39 +1,29 @@
 /** The types of the catalogue: a record kind is one value of type `Kind`, and everything else is derived from it. */
 
-interface NamedField {
+type PlainType = 'integer' | 'flag' | 'decimal' | 'date' | 'time' | 'timestamp' | 'text';
+
+/** The members of a field; those below `refersTo` are each of one type only. */
+interface FieldMembers {
   /** The service's exact name. */
   readonly name: string;
   /** The name in a write, if it differs from the name in a read. */
   readonly write?: { readonly name?: string; readonly as?: 'text' | 'HH:MM' };
   /** The kind whose records its values name; `type` is then the type that the service sends, not that of the column. */
   readonly refersTo?: string;
-}
 
-interface PlainField extends NamedField {
-  readonly type: 'integer' | 'flag' | 'date' | 'time' | 'timestamp';
-}
-
-interface DecimalField extends NamedField {
-  readonly type: 'decimal';
-  /** Documented decimal places. */
+  /** Documented places of a decimal. */
   readonly scale?: number;
-}
 
-interface TextField extends NamedField {
-  readonly type: 'text';
   /** The field of each part of a text such as `15,16`: the parts get a table of their own, as elements of an array do. */
   readonly part?: Field;
   /** The field whose misfits this column keeps as text. The column is ours; the service sends no such field. */
   readonly textOf?: string;
-}
 
-interface JsonField extends NamedField {
-  readonly type: 'json';
   /** Documented fields of the objects in a nested array. */
   readonly items?: readonly Field[];
   /** Undocumented fields of these objects that have become columns, in order of first sight. */
   readonly discoveredItems?: readonly Field[];
-  /** The value is one object, as far as is known, so that it has no elements. */
+  /** The nested value is one object, as far as is known, so that it has no elements. */
   readonly isObject?: boolean;
   /** Undocumented fields of these objects that were seen in the wild. */
   readonly itemHints?: readonly Field[];
@@ -41,14 +31,8 @@ interface JsonField extends NamedField {
   readonly recordOf?: string;
 }
 
-type AnyField = PlainField | DecimalField | TextField | JsonField;
-type KeyOf<Each> = Each extends unknown ? keyof Each : never;
-/** A member that only other types have can be read, and is undefined. */
-type Strict<Each> = Each extends unknown
-  ? Each & { readonly [Other in Exclude<KeyOf<AnyField>, keyof Each>]?: never }
-  : never;
-
-export type Field = Strict<AnyField>;
+/** A field of a record. */
+export type Field = FieldMembers & ({ readonly type: PlainType } | { readonly type: 'json' });
 export type FieldType = Field['type'];
 
 /** The type of a field's column: a reference has that of an id, so that it can be joined with one. */

@@ -9,18 +9,12 @@ import { parsePort, parseWholeNumber, readTextFile } from './parts/input.ts';
 
 const DEFAULT_PORT = 4010;
 
-interface SandboxCommand extends CommonOptions {
-  readonly port: number;
-  readonly size: number;
-  readonly faults?: string;
-}
-
 export function sandboxCommand(context: CommandContext): Command {
   return createCommand('sandbox')
     .option('--port <port>', 'port to listen on; 0 takes any free one', parsePort, DEFAULT_PORT)
     .option('--size <clients>', 'how many clients; the other kinds scale with it', parseWholeNumber, 500)
     .option('--faults <file>', 'faults to inject (YAML or JSON, see docs/sandbox.md)')
-    .action(async (options: SandboxCommand) => {
+    .action(async (options: CommonOptions & { port: number; size: number; faults?: string }) => {
       const { port, size } = options;
       const { signal } = context.io;
       const faults = options.faults === undefined ? [] : readFaults(options.faults);

@@ -115,10 +115,11 @@ function* checkUsedKinds(values: Tree, further: Tree): Iterable<NameCheck> {
   const known = [...KINDS.map((kind) => kind.name), ...Object.keys(further)];
   const unknownKind = (name: string): string | null =>
     known.includes(name) ? null : `unknown record kind "${name}"${didYouMean(name, known)}`;
-  const ignored = mapAt(values, ['diff', 'ignoreFields']);
-  const excluded = mapAt(values, ['privacy', 'exclude']);
-  for (const kind of Object.keys(ignored)) yield [['diff', 'ignoreFields', kind], unknownKind(kind)];
-  for (const kind of Object.keys(excluded)) yield [['privacy', 'exclude', kind], unknownKind(kind)];
+  for (const path of [
+    ['diff', 'ignoreFields'],
+    ['privacy', 'exclude'],
+  ])
+    for (const kind of Object.keys(mapAt(values, path))) yield [[...path, kind], unknownKind(kind)];
   for (const rule of listAt(values, ['alerts']).filter(isTree))
     yield [['alerts'], unknownKind(String(rule['kind']))];
   for (const [name, schedule] of Object.entries(mapAt(values, ['schedules']))) {

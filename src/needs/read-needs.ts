@@ -65,8 +65,9 @@ export interface Outlook {
 export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outlook: Outlook = {}) {
   const { frozen = await readFrozen(db), repeats = await readRepeats(db) } = outlook;
   const { isSending = true, more = [] } = outlook;
+  const damage = await readDamage(db);
   return [
-    ...(await damageNeeds(db)),
+    ...(damage === null ? [] : [need('mirror.damaged', damage)]),
     ...(frozen === null ? [] : [need('outbox.frozen', frozen)]),
     ...(frozen === null && !isSending ? await unsentNeeds(db) : []),
     ...(await readingNeeds(
@@ -75,7 +76,7 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
       repeats.map((repeat) => repeat.kind),
     )),
     ...(await heldNeeds(db)),
-    ...(await blockNeeds(db)),
+    ...(await readBlocks(db)).map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since })),
     ...(await parkedNeeds(db)),
     ...(await twinNeeds(db)),
     ...(await readDiffering(db)).map((differing) => need('kind.differs', differing)),
@@ -87,11 +88,6 @@ export async function readNeeds(db: Queryable, stale: readonly StaleKind[], outl
 }
 
 const need = <Type extends string, Facts extends object>(type: Type, facts: Facts) => ({ type, facts });
-
-async function damageNeeds(db: Queryable) {
-  const damage = await readDamage(db);
-  return damage === null ? [] : [need('mirror.damaged', damage)];
-}
 
 async function unsentNeeds(db: Queryable) {
   const { ready: entries = 0 } = await countEntries(db);
@@ -125,11 +121,6 @@ async function twinNeeds(db: Queryable) {
     const [otherId = ''] = duplicateIds(detail);
     return need('record.twins', { kind, recordId: id ?? '', otherId, since });
   });
-}
-
-async function blockNeeds(db: Queryable) {
-  const blocks = await readBlocks(db);
-  return blocks.map(({ kind, reason, since }) => need('kind.blocked', { kind, reason, since }));
 }
 
 /**

@@ -6,18 +6,12 @@ import { findRecord } from '../store/records/record-store.ts';
 
 const NAMES_SHOWN = 3;
 
-/** The facts that records are found by. */
-interface RecordFacts {
-  readonly kind?: string;
-  readonly entryId?: number | null;
-}
-
 /** Reads the names of the records that a need or a notification is about; what was forgotten meanwhile is not there. */
 export async function readRecordNames(
   db: Queryable,
   { type, facts }: { readonly type: string; readonly facts: object },
 ): Promise<readonly string[]> {
-  const { kind, entryId }: RecordFacts = facts;
+  const { kind, entryId }: { kind?: string; entryId?: number | null } = facts;
   if (type === 'kind.held' && kind !== undefined) return heldNames(db, kind);
   return typeof entryId === 'number' ? entryNames(db, entryId) : [];
 }

@@ -6,7 +6,9 @@ import { openMirror } from '../../src/app/open-mirror.ts';
 import { openConfiguredSource } from '../../src/app/open-source.ts';
 import { outboundQueue, runsQueue } from '../../src/app/queues.ts';
 import { pullSettings } from '../../src/app/pull.ts';
-import { startPulling } from '../../src/app/scheduled-pulls.ts';
+import { schedulesOf } from '../../src/app/schedules.ts';
+import { startStaleWatch } from '../../src/checks/stale-kinds.ts';
+import { startRunRequests } from '../../src/runs/request-runs.ts';
 import { openSendCounter } from '../../src/outbound/send-counter.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/settings.ts';
@@ -91,7 +93,8 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
   const runs = { ...runsQueue(config, parts), releaseStaleClaims: () => Promise.resolve() };
   const engine = startEngine(parts, { owner, roles: ROLES }, createInProcessNotifier(), TIMINGS);
   for (const queue of [runs, outboundQueue(config, parts, mark)]) engine.add(queue);
-  const stopSchedules = startPulling(config, parts);
+  const schedules = schedulesOf(config);
+  const stopSchedules = [startRunRequests(parts, schedules), startStaleWatch(parts, schedules)];
   const stopChecks = startDailyCheck(parts);
   let pushed = 0;
   return {
@@ -108,7 +111,7 @@ async function startService(config: Config, beganMs: number): Promise<Running> {
       engine.wake();
     },
     stop: async () => {
-      await Promise.all([stopSchedules(), stopChecks()]);
+      await Promise.all([...stopSchedules.map((stop) => stop()), stopChecks()]);
       await engine.close();
       mark.close();
       await source[Symbol.asyncDispose]();

@@ -124,15 +124,11 @@ export function isConnectionLost(error: unknown): boolean {
 }
 
 /** How long a fault is retried since it began, and the waits between the attempts, which double. */
-interface Patience {
-  readonly totalMs: number;
-  readonly firstMs: number;
-  readonly mostMs: number;
-}
+const OUTAGE = { totalMs: 10_000, firstMs: 50, mostMs: 2_000 };
+type Patience = typeof OUTAGE;
 
-const OUTAGE: Patience = { totalMs: 10_000, firstMs: 50, mostMs: 2_000 };
 /** Longer than any of our transactions except a migration; the server ends a hanging one within seconds. */
-const WRITER: Patience = { totalMs: 120_000, firstMs: 20, mostMs: 20 };
+const WRITER = { totalMs: 120_000, firstMs: 20, mostMs: 20 };
 
 /** The transient faults: the same work may succeed when it is repeated. */
 const PATIENCE: ReadonlyMap<string, Patience> = new Map([

@@ -1,5 +1,5 @@
 import type { Logger } from '../../lib/log/logger.ts';
-import { parseInstant } from '../../lib/time/clock.ts';
+import { formatRfc3339 } from '../../lib/time/clock.ts';
 import type { WorkQueue, WorkRef, WorkResult } from '../../lib/work-queue.ts';
 import type { ProcessContext } from '../../db/mirror-context.ts';
 import { readLiveOwners } from '../../store/runs/worker-store.ts';
@@ -117,25 +117,20 @@ function resultOf({ status, error }: SentAttempt): WorkResult {
 }
 
 /** Logs an endpoint that fails, works again, or was disabled. Its address may be a secret. */
-function logHealthChange(logger: Logger, healthChange: EndpointHealthChange): void {
-  const { transition, endpoint, attempt } = healthChange;
-  const { name, failures, disabledReason } = endpoint;
-  const { status, error } = attempt;
+function logHealthChange(logger: Logger, { transition, endpoint, attempt }: EndpointHealthChange): void {
+  const { name, failures, failingSince, disabledReason: reason } = endpoint;
   const facts = { event: `webhook.${transition}`, endpoint: name };
-  if (transition === 'back') {
-    logger.info(facts, `the webhook endpoint ${name} accepts deliveries again`);
-    return;
-  }
-  const since = endpoint.failingSince === null ? null : parseInstant(endpoint.failingSince).toISOString();
+  if (transition === 'back')
+    return logger.info(facts, `the webhook endpoint ${name} accepts deliveries again`);
+  const { status, error } = attempt;
+  const since = failingSince === null ? null : formatRfc3339(failingSince);
   const why = { ...facts, since, failures, status, error };
   if (transition === 'failing') {
     const answer = status === null ? (error ?? '') : `HTTP ${status}`;
     const hint = 'Missed deliveries are sent again later; bms-sync webhooks list shows them.';
-    logger.warn({ ...why, hint }, `the webhook endpoint ${name} accepts no deliveries: ${answer}`);
-    return;
+    return logger.warn({ ...why, hint }, `the webhook endpoint ${name} accepts no deliveries: ${answer}`);
   }
   const hint = `Fix the receiver, then run: bms-sync webhooks replay ${name} --after SEQ`;
-  const reason = disabledReason === 'gone' ? 'it answered 410 Gone' : 'it has failed for days';
-  const message = `the webhook endpoint ${name} is disabled: ${reason}`;
-  logger.warn({ ...why, reason: disabledReason, hint }, message);
+  const cause = reason === 'gone' ? 'it answered 410 Gone' : 'it has failed for days';
+  logger.warn({ ...why, reason, hint }, `the webhook endpoint ${name} is disabled: ${cause}`);
 }
