@@ -15,6 +15,7 @@ import { delegatePull } from '../runs/delegate-pull.ts';
 import { createPing, pullAndPing } from '../runs/ping.ts';
 import { openMirror } from './open-mirror.ts';
 import { openConfiguredSource } from './open-source.ts';
+import { schedulesOf } from './schedules.ts';
 
 /** The outcome of a pull, and the deletions that are about to happen: the document of `pull --json`. */
 export type PullSummary = Awaited<ReturnType<typeof pullOnce>>;
@@ -37,8 +38,8 @@ export async function pullOnce(config: Config, { kinds, acceptNewSource, ...comm
   await using session = await openMirror(config, { removesExcluded: true });
   const parts = { session, source, clock: systemClock, owner: THIS_PROCESS, ...command };
   const request = { kinds: wanted, acceptNewSource, ...pullSettings(config) };
-  const ping = createPing(config.monitor.pingUrl, parts);
-  const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, ping));
+  const monitor = { ping: createPing(config.monitor.pingUrl, parts), schedules: schedulesOf(config) };
+  const report = (await delegatePull(parts, request)) ?? (await pullAndPing(parts, request, monitor));
   // Fields that came, went or were emptied meanwhile, and other changes in the answers; left out where there are none.
   const drift = await driftSince(session, startedAt);
   return { ...(await addStanding(session, report, wanted)), ...(drift.length > 0 && { drift }) };

@@ -10,13 +10,15 @@ import type { PullParts } from '../pull/parts.ts';
 import { createPing } from '../runs/ping.ts';
 import { createRunsQueue } from '../runs/runs-queue.ts';
 import { pullSettings } from './pull.ts';
+import { schedulesOf } from './schedules.ts';
 
 /** Requested runs as a queue of work rows. */
 export function runsQueue(config: Config, parts: PullParts): WorkQueue {
   const listedKinds = (names: readonly string[]) => requireListedKinds(config, names);
   const anyKind = (name: string) => requireKnownKind(config, name);
   const ping = createPing(config.monitor.pingUrl, parts);
-  return createRunsQueue(parts, { settings: pullSettings(config), listedKinds, anyKind, ping });
+  const schedules = schedulesOf(config);
+  return createRunsQueue(parts, { settings: pullSettings(config), listedKinds, anyKind, ping, schedules });
 }
 
 /** The outbox as a queue of work rows. */

@@ -1,12 +1,19 @@
 import type { Logger } from '../lib/log/logger.ts';
 import { createFaultLog } from '../lib/log/fault-log.ts';
-import type { Clock } from '../lib/time/clock.ts';
+import { formatInstant, type Clock } from '../lib/time/clock.ts';
+import { readFailing } from '../store/kinds/status-store.ts';
 import { isReadToEnd } from '../store/runs/run-store.ts';
 import { pullKinds, type PullReport, type PullRequest } from '../pull/sweep/pull-kinds.ts';
 import type { PullParts } from '../pull/parts.ts';
+import type { Schedule } from './schedule.ts';
 
 /** Reports a monitor outside how a pull has ended; never throws. */
 export type Ping = (isWhole: boolean) => Promise<void>;
+
+export interface MonitorRules {
+  readonly ping: Ping;
+  readonly schedules: readonly Schedule[];
+}
 
 const ANSWER_MS = 5_000;
 
@@ -31,15 +38,27 @@ export function createPing(
   };
 }
 
-/** Pulls, then pings. A busy kind counts as a success, because another process reads it; an interrupted pull sends nothing. */
-export async function pullAndPing(parts: PullParts, request: PullRequest, ping: Ping): Promise<PullReport> {
+/**
+ * Pulls, then pings: success if no scheduled kind is left whose latest reading failed, a failure unless a repeat only finds what failed
+ * before. A busy kind is no failure, because another process reads it; an interrupted pull sends nothing.
+ */
+export async function pullAndPing(
+  parts: PullParts,
+  request: PullRequest,
+  { ping, schedules, isRepeat = false }: MonitorRules & { readonly isRepeat?: boolean },
+): Promise<PullReport> {
   try {
     const report = await pullKinds(parts, request);
+    if (parts.signal?.aborted === true) return report;
+    const scheduled = schedules.flatMap((schedule) => schedule.kinds);
+    const failing = (await readFailing(parts.session)).filter(({ kind }) => scheduled.includes(kind));
     const isWhole = report.kinds.every((kind) => isReadToEnd(kind) || kind.state === 'busy');
-    if (parts.signal?.aborted !== true) await ping(isWhole);
+    const begun = formatInstant(new Date(report.startedAt));
+    const isNews = isWhole ? failing.length === 0 : !isRepeat || failing.some(({ since }) => since >= begun);
+    if (isNews) await ping(isWhole);
     return report;
   } catch (error) {
-    await ping(false);
+    if (!isRepeat) await ping(false);
     throw error;
   }
 }

@@ -9,15 +9,14 @@ import { isDatabaseUnavailable } from '../db/session/errors.ts';
 import { backfill } from '../pull/sweep/backfill.ts';
 import type { PullParts, PullSettings } from '../pull/parts.ts';
 import { parseExtent } from './extent.ts';
-import { pullAndPing, type Ping } from './ping.ts';
+import { pullAndPing, type MonitorRules } from './ping.ts';
 import { createRunLog } from './run-log.ts';
 
 /** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault ends only its own run. */
 export function createRunsQueue(
   parts: PullParts,
-  rules: {
+  rules: MonitorRules & {
     readonly settings: PullSettings;
-    readonly ping: Ping;
     /** Finds kinds by their names. @throws {UsageError} For a name that these settings do not know. */
     readonly listedKinds: (names: readonly string[]) => readonly ListedKind[];
     readonly anyKind: (name: string) => Kind;
@@ -37,12 +36,12 @@ export function createRunsQueue(
       if (run === null) return null;
       let fault: string | null = null;
       const { command, kinds, request, slot } = run;
-      const ping: Ping = (isWhole) => (isRepeat(slot) && !isWhole ? Promise.resolve() : rules.ping(isWhole));
       const working = { ...parts, signal };
       try {
         if (command === 'pull') {
           const pulled = { kinds: rules.listedKinds(kinds), acceptNewSource: false };
-          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, ping);
+          const monitor = { ...rules, isRepeat: isRepeat(slot) };
+          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, monitor);
         } else {
           for (const kind of kinds.map(rules.anyKind)) {
             const extent = parseExtent(request);

@@ -5,6 +5,7 @@ import { createStaleCheck } from '../../src/checks/stale-kinds.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { createRepeats, createScheduleCheck } from '../../src/runs/request-runs.ts';
 import { createRunsQueue } from '../../src/runs/runs-queue.ts';
+import { requestSlot } from '../../src/store/runs/open-runs.ts';
 import { requestPull } from '../../src/store/runs/run-requests.ts';
 import { listRuns, readTries } from '../../src/store/runs/run-store.ts';
 import { readNeeds } from '../../src/needs/read-needs.ts';
@@ -33,6 +34,7 @@ async function scene(session: Session) {
       listedKinds: (names) => kindsNamed(...names),
       anyKind: kindNamed,
       ping: (isWhole) => Promise.resolve(void pings.push(isWhole)),
+      schedules: [NIGHTLY],
     });
     return {
       queue,
@@ -102,6 +104,38 @@ describe.each(ONE_DATABASE)('what a slot could not read, in %s', (database) => {
     const tries = (await readTries(session, last ?? { id: 0, slot: null })).map((run) => run.id);
     expect(tries).toEqual([line?.id, ...(line?.repeats.map((run) => run.id) ?? [])]);
     expect(await readTries(session, pulled ?? { id: 0, slot: null })).toHaveLength(1);
+  });
+
+  test('is reported as read again once everything that is scheduled is read', async () => {
+    const session = await MIRRORS[database]();
+    const { service, clock, pings, pass, runs } = await scene(session);
+    const missing: Fault = { on: { kind: 'categories' }, do: { status: 404 } };
+    service.setFaults([missing, { on: { kind: 'departments' }, do: { status: 503 } }]);
+    await pass(3);
+    service.setFaults([missing]);
+    await pass(10); // The repeat reads departments, and categories are never repeated.
+    expect(await runs()).toEqual([['', both], ...[1, 2].map((repeat) => [`#${repeat}`, '["departments"]'])]);
+    const pullByHand = async (kind: string) => {
+      const pull = { kinds: [kind], request: 'pull', now: clock.now() };
+      await session.atomically((tx) => requestPull(tx, pull));
+      await pass(1);
+    };
+    await pullByHand('departments');
+    expect(pings).toEqual([false]);
+    service.setFaults([]);
+    await pullByHand('categories');
+    expect(pings).toEqual([false, true]);
+  });
+
+  test('is reported as failed by a repeat, too, if that is the first failure', async () => {
+    const session = await MIRRORS[database]();
+    const { service, clock, pings, pass } = await scene(session);
+    await pass(1);
+    service.setFaults(DOWN);
+    const repeat = { schedule: 'nightly', slot: new Date('2026-03-02T01:00:00Z'), attempt: 1, kinds: KINDS };
+    await session.atomically((tx) => requestSlot(tx, { ...repeat, now: clock.now() }));
+    await pass(1);
+    expect(pings).toEqual([true, false]);
   });
 
   test('is stale after an hour, and needs a person then', async () => {

@@ -34,12 +34,13 @@ async function scene(monitorUrl: string, failsAfter: number) {
 const GOOD = `GET /${SECRET}`;
 const BAD = `${GOOD}/fail`;
 
-test('a pull pings when it has read everything, and tells a failure', async () => {
+test('a pull pings when everything scheduled is read, and after a failure', async () => {
   const monitor = await startMonitor();
   const good = await scene(`${monitor.url}?every=1h`, Infinity);
   await run(['pull'], good.env);
   const bad = await scene(monitor.url, 0);
   await run(['pull', 'departments', 'clients'], bad.env); // One of two.
+  await run(['pull', 'clients'], { ...bad.env, BMS__SCHEDULES__ALL: '' }); // Departments are scheduled, and still unread.
   await run(['pull', 'clients'], bad.env);
   await run(['pull', 'clients'], { ...bad.env, BMS_BASE_URL: 'http://127.0.0.1:9' }); // Another source's mirror.
   expect(monitor.asked).toEqual([`${GOOD}?every=1h`, BAD, GOOD, BAD]);

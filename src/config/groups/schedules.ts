@@ -53,7 +53,7 @@ export const freshness = group({
 export const monitor = group({
   pingUrl: setting(
     nullableSetting(a.webUrl),
-    'http or https URL to request after each complete pull, and with /fail after any other; null requests none.',
+    'http or https URL to request after a pull that leaves nothing scheduled unread, and with /fail after one that failed; null requests none.',
     { secret: 'value' },
   ),
 });

@@ -56,21 +56,23 @@ export async function hasMoreLiveRows(db: Queryable, table: string, few: number)
 }
 
 /**
- * When the first reading began that could not read a kind to its end, since one could, and how the latest one ended. A fault of the
- * whole service is dated by the service: by the first reading that it ended, of whatever kind, since one of any kind reached its end.
+ * When the first reading failed of a kind that none has read to its end since, and how the latest one ended. A reading that was stopped
+ * has not failed. A fault of the whole service may date a kind earlier: by the first reading that it ended since one of any kind succeeded.
  */
 export async function readFailing(db: Queryable) {
   const failing = sql`
     with pulled as (select * from run_kinds where run_id in (select id from runs where command = 'pull')),
-    refused as (select * from pulled where reason in (${sqlList(SERVICE_WIDE_REASONS)}) and started_at > coalesce(
+    refused as (select * from pulled where reason in (${sqlList(SERVICE_WIDE_REASONS)}) and reason <> 'interrupted' and started_at > coalesce(
       (select max(started_at) from pulled where state in ('certified', 'complete')), '0001-01-01 00:00:00.000')),
-    failing as (select kind, max(run_id) as run_id, coalesce(
-      (select min(started_at) from refused where failed.kind in (select kind from refused)), min(started_at)) as since
+    failing as (select kind, max(run_id) as run_id,
+      coalesce(min(case when reason = 'interrupted' then null else started_at end), min(started_at)) as own_since
     from pulled as failed
     where state in ('invalid', 'aborted') and run_id > coalesce(
       (select max(run_id) from pulled where kind = failed.kind and state in ('certified', 'complete')), 0)
     group by kind)
-    select kind, since, state, reason from failing join pulled using (kind, run_id) order by kind`;
+    select kind, state, reason, coalesce((select min(started_at) from refused
+      where started_at < own_since and failing.kind in (select kind from refused)), own_since) as since
+    from failing join pulled using (kind, run_id) order by kind`;
   return readRows(db, { kind: String, since: String, state: String, reason: orNull(String) }, failing);
 }
 
