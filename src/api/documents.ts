@@ -34,8 +34,8 @@ export function documentRoutes(app: Server, context: RouteContext): void {
   app.get('/v1/deletions', { schema: deletions }, async (_request, reply) =>
     sendDocument(reply, disappearances, await readDisappearances(session)),
   );
-  app.get('/v1/webhooks', { schema: webhooks }, async (_request, reply) =>
-    sendDocument(reply, endpointList, { endpoints: await endpointDocuments(session) }),
+  app.get('/v1/webhooks', { schema: webhooks }, async ({ user }, reply) =>
+    sendDocument(reply, endpointList, { endpoints: await endpointDocuments(session, user?.role) }),
   );
   app.get('/v1/users', { config: { role: 'admin' }, schema: users }, async (_request, reply) =>
     sendDocument(reply, userList, await readUserList(session)),

@@ -113,7 +113,7 @@ function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader,
       endpoint;
     return html`<tr>
       <th scope="row"><span translate="no">${name}</span> ${badge(reader, health)}</th>
-      <td class="small brief" translate="no">${maskedUrl(endpoint.url, endpoint.format)}</td>
+      <td class="small brief" translate="no">${maskedUrl(endpoint, role)}</td>
       <td class="small brief">
         ${kinds === null ? t('all kinds') : labelledKinds(reader, kinds)};
         ${changes === null ? t('all changes') : changes.map(term).join(', ')}

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startReceiver, verified } from '../events/webhooks/receiver.ts';
 import { REFUSED_URLS } from '../lib/net/addresses.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
+import { insertUser } from '../../src/store/users/user-store.ts';
 import { jsonOf, serveMirror } from '../http/stage.ts';
 
 const URL_OUTSIDE = 'https://192.0.43.8/in';
@@ -34,6 +35,22 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       secret: expect.stringMatching(SECRET) as string,
     });
     expect(stage.log.join('\n')).not.toContain('whsec_');
+  });
+
+  test('of an address only the origin is shown to whoever is no admin', async () => {
+    const session = await open();
+    const stage = await serveMirror(session, { webhooks });
+    await stage.post('/v1/webhooks', { name: 'shop', url: 'https://192.0.43.8/catch/PATH-SECRET' });
+    const urlFor = async (headers: Record<string, string>) => {
+      const listed = await fetch(`${stage.url}/v1/webhooks`, { headers });
+      return ((await jsonOf(listed))['endpoints'] as { url: string }[])[0]?.url;
+    };
+    for (const role of ['viewer', 'writer', 'operator', 'admin'] as const) {
+      const token = `token-of-the-${role}`;
+      await session.atomically((tx) => insertUser(tx, { name: role, role, token }));
+      const path = role === 'admin' ? 'catch/PATH-SECRET' : '…';
+      expect(await urlFor({ authorization: `Bearer ${token}` })).toBe(`https://192.0.43.8/${path}`);
+    }
   });
 
   test('decisions change what is sent, and wake the engine', async () => {

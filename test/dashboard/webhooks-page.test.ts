@@ -76,6 +76,8 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     for (const secret of ['room-secret', 'url-secret']) expect(page).not.toContain(secret);
     const calm = await pageOf(await serveMirror(session, { token: null }), '/webhooks');
     expect(actionsOf(calm)).toEqual([]);
+    expect(calm).toContain('https://example.com/…'); // A viewer.
+    expect(calm).not.toContain('https://example.com/in');
   });
 
   test('carries out a decision, says so, and the endpoint no longer needs anybody', async () => {

@@ -19,7 +19,7 @@ import { operationParts, readingCommand, withOperations } from '../parts/operati
 export function webhooksCommand(context: CommandContext): Command {
   const list = createCommand('list', 'list the endpoints, with their waiting deliveries');
   readingCommand(context, list, async ({ session }) => {
-    const endpoints = await endpointDocuments(session);
+    const endpoints = await endpointDocuments(session, 'admin');
     return [documentOf(endpointList, { endpoints }), endpointTexts(endpoints)];
   });
   const webhooks = createCommand('webhooks')

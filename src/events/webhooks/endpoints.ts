@@ -13,6 +13,7 @@ import {
   type WebhookEndpoint,
   type WebhookFormat,
 } from '../../store/notifications/endpoints.ts';
+import type { UserRole } from '../../store/users/user-store.ts';
 import * as store from './endpoint-store.ts';
 
 /** An endpoint with its secret, which is shown this once. */
@@ -95,7 +96,7 @@ const names = z.array(z.string()).nullable();
 /** An endpoint as commands and the HTTP API show it: without its secret and its owner's columns. */
 const endpoint = z.object({
   name: z.string(),
-  url: z.string().describe('without its query; of a chat room only the host'),
+  url: z.string().describe('for admins without its query; else, and of a chat room, only the origin'),
   kinds: names,
   changes: names,
   fields: names,
@@ -123,17 +124,17 @@ export type EndpointDocument = DocumentOf<typeof endpoint>;
 /** All endpoints. */
 export const endpointList = z.object({ endpoints: z.array(endpoint) });
 
-/** All endpoints for people and programs, by name. */
-export async function endpointDocuments(db: Queryable): Promise<readonly EndpointDocument[]> {
+/** All endpoints for a person or program with this role, by name. */
+export async function endpointDocuments(db: Queryable, role: UserRole | undefined) {
   const endpoints = await store.listEndpoints(db);
-  return endpoints.map((stored) => ({ ...stored, url: maskedUrl(stored.url, stored.format) }));
+  return endpoints.map((stored): EndpointDocument => ({ ...stored, url: maskedUrl(stored, role) }));
 }
 
-/** The address of a chat room is its secret: only its host is shown. Of other addresses the query may be one. */
-export function maskedUrl(url: string, format: WebhookFormat): string {
+/** An address may be a secret: whoever is no admin sees its origin. Of a chat room it is one; else an admin sees it without its query. */
+export function maskedUrl({ url, format }: Pick<WebhookEndpoint, 'url' | 'format'>, role?: UserRole): string {
   if (format === 'email') return url;
   const { origin, pathname, search } = new URL(url);
-  if (format !== 'json') return `${origin}/…`;
+  if (format !== 'json' || role !== 'admin') return `${origin}/…`;
   return search === '' ? origin + pathname : `${origin}${pathname}?…`;
 }
 
