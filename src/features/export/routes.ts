@@ -50,7 +50,11 @@ const schema = {
   }),
   querystring: z.strictObject({
     format: fileFormat.default('csv'),
-    asOf: z.string().max(40).optional().describe("a kind's rows as they were at this instant"),
+    asOf: z
+      .string()
+      .max(40)
+      .optional()
+      .describe("a kind's rows as they were at this instant; see the header bms-sync-remark"),
     columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
     ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
     ...eventFilters,
@@ -68,7 +72,7 @@ export function exportRoutes(app: Server, context: RouteContext): void {
     const what = request.params.view;
     const isFiltered = [kind, record, from, to].some((filter) => filter !== undefined);
     const range = await rangeOfDays(session, { from, to }, clock.now(), timezone);
-    const { source } = await openExport(session, kinds, {
+    const { source, remark } = await openExport(session, kinds, {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
@@ -78,8 +82,15 @@ export function exportRoutes(app: Server, context: RouteContext): void {
       now: clock.now(),
       timezone,
     });
-    return sendExport(context, request, reply, { source, format });
+    return sendExport(context, request, reply, { source, remark, format });
   });
+}
+
+interface SentFile {
+  readonly source: ExportSource;
+  /** What a reader of the rows should know: in the header `bms-sync-remark`, percent-encoded but for ASCII. */
+  readonly remark: string | null;
+  readonly format: z.infer<typeof fileFormat>;
 }
 
 /** Sends rows as a file. While it is sent, it takes one of the caller's places for streams. */
@@ -87,7 +98,7 @@ export function sendExport(
   { streamLimit, access, clock, closing }: RouteContext,
   request: FastifyRequest,
   reply: FastifyReply,
-  { source: opened, format }: { readonly source: ExportSource; readonly format: z.infer<typeof fileFormat> },
+  { source: opened, remark, format }: SentFile,
 ): FastifyReply {
   const signal = abortWhenGone(reply, closing);
   const release = streamLimit.acquire(request.user?.name ?? '');
@@ -104,8 +115,10 @@ export function sendExport(
   const isExcel = format === 'excel';
   const options: ExportOptions = { format: isExcel ? 'csv' : format, isExcel, isRaw: false, signal };
   const parts = format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options);
+  const remarkText = remark?.replaceAll('\n', ' ').replaceAll(/[^ -$&-~]/gu, encodeURIComponent);
   return reply
     .type(type)
+    .headers(remarkText === undefined ? {} : { 'bms-sync-remark': remarkText })
     .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
     .send(Readable.from(parts));
 }

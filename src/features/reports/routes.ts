@@ -65,6 +65,7 @@ export function reportRoutes(app: Server, context: RouteContext): void {
     if (format === 'json') return sendDocument(reply, reportAnswer, answer);
     return sendExport(context, request, reply, {
       source: reportSource(answer, format === 'xlsx' || format === 'excel'),
+      remark: answer.remarks.join(' ') || null,
       format,
     });
   });

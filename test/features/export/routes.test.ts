@@ -57,6 +57,23 @@ describe.each(ONE_DATABASE)('the export of a mirror in %s', (_name, open) => {
     await expect.poll(exportsLeft).toEqual(before);
   });
 
+  test.each(['csv', 'ndjson', 'xlsx'])(
+    'as %s carries the remark on a past state in a header',
+    async (format) => {
+      const session = await open();
+      await putClient(session);
+      const { get } = await serveMirror(session);
+      const remarkOf = async (query: string) =>
+        (await get(`/v1/export/clients?format=${format}${query}`)).headers.get('bms-sync-remark');
+      expect(await remarkOf('')).toBeNull();
+      const now = new Date().toISOString();
+      expect(await remarkOf(`&asOf=${now}`)).toMatch(/not known whole at that instant .* missing\.$/);
+      expect(await remarkOf(`&asOf=${now.slice(0, -1)}`)).toMatch(
+        /^As of 20.* \(schedules\.timezone\)\. The list of /,
+      );
+    },
+  );
+
   test.each(['csv', 'xlsx'])('as %s breaks off once its user is removed', async (format) => {
     const session = await open();
     await putClient(session);

@@ -25,6 +25,9 @@ test.each(DATABASES)(
     const file = await get('/v1/reports/changes-by-day?from=&to=&format=csv');
     expect(file.headers.get('content-disposition')).toBe('attachment; filename="changes-by-day.csv"');
     expect(await file.text()).toContain('day,created,updated');
+    expect(file.headers.get('bms-sync-remark')).toMatch(/^Not proven complete: /);
+    const french = await get('/v1/reports/changes-by-day?format=csv', { 'accept-language': 'fr' });
+    expect(decodeURI(french.headers.get('bms-sync-remark') ?? '')).toContain('é');
     expect((await get('/v1/reports/changes-by-day?from=2025-02-30')).status).toBe(400);
     expect((await get('/v1/reports/changes-by-day?from=2025-02-02&to=2025-02-01')).status).toBe(400);
     expect((await get('/v1/reports/changes')).status).toBe(404);
