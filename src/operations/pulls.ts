@@ -49,11 +49,10 @@ const backfillOperation = operation({
     kind: kindText,
     ids: z
       .array(recordIdOrNumber)
-      .max(10_000)
       .transform((ids) => ids.join(','))
-      .or(z.string().max(100_000))
+      .or(z.string().max(200_000))
       .optional()
-      .describe('ids and ranges of ids: 1,5-9'),
+      .describe('ids and ranges of ids: 1,5-9; 10,000 at most'),
     pages: z.string().max(40).optional().describe('a range of pages of the list: 1-20'),
     all: flag.describe('the whole list, every page parsed'),
   }),

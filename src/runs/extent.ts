@@ -7,7 +7,7 @@ const PAGES = '--pages ';
 
 /** Reads the extent of a backfill as a run stores it: `--ids 1,5-9`, `--pages 1-20` or `--all`. @throws {UsageError} `usage.extent` */
 export function parseExtent(request: string): Extent {
-  if (request.startsWith(IDS)) return { ids: expandIds(request.slice(IDS.length)) };
+  if (request.startsWith(IDS)) return { ids: expandIds(request.slice(IDS.length), MAX_READ) };
   if (!request.startsWith(PAGES)) return { pages: { from: 1, to: Infinity } };
   const { from, to } = rangeOf(request.slice(PAGES.length).trim(), 'a page');
   return { pages: { from: Number(from), to: Number(to) } };
@@ -34,6 +34,8 @@ export function writeExtent(
   return request;
 }
 
+/** More records are read by pages, or with the whole list. */
+const MAX_READ = 10_000;
 const MAX_IDS = 1_000_000;
 const LARGEST = 2n ** 63n - 1n;
 
@@ -41,13 +43,16 @@ const LARGEST = 2n ** 63n - 1n;
  * Reads a list of ids and ranges of ids, `1,5-9`; each id comes once, in the order written.
  * @throws {UsageError} If a part is neither, or there are too many ids.
  */
-export function expandIds(text: string): string[] {
+export function expandIds(text: string, most = MAX_IDS): string[] {
   const ids = new Set<string>();
   for (const part of text.split(',')) {
     const { from, to } = rangeOf(part.trim(), 'an id');
-    const message = `--ids names more than ${MAX_IDS} records.`;
-    if (to - from >= BigInt(MAX_IDS - ids.size))
-      throw new UsageError(message, { code: 'usage.extent', hint: 'Use --all.' });
+    const message = `The ids name more than ${most} records.`;
+    if (to - from >= BigInt(most - ids.size))
+      throw new UsageError(message, {
+        code: 'usage.extent',
+        hint: 'Use several lists of ids, or pages or all.',
+      });
     for (let id = from; id <= to; id++) ids.add(String(id));
   }
   return [...ids];

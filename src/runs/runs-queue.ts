@@ -12,7 +12,7 @@ import { parseExtent } from './extent.ts';
 import { pullAndPing, type MonitorRules } from './ping.ts';
 import { createRunLog } from './run-log.ts';
 
-/** Requested runs as a queue of work rows: one at a time, so that no kind is swept twice at once. A fault ends only its own run. */
+/** Requested runs as a queue of work rows: two at a time, so that a backfill holds up no pull. A fault ends only its own run. */
 export function createRunsQueue(
   parts: PullParts,
   rules: MonitorRules & {
@@ -25,7 +25,7 @@ export function createRunsQueue(
   const { session, clock, owner } = parts;
   return {
     name: 'runs',
-    concurrency: 1,
+    concurrency: 2,
     due: (limit) => startableRuns(session, clock.now(), limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: async (ref, signal) => {

@@ -59,6 +59,17 @@ describe('a list of ids', () => {
   });
 });
 
+test('a backfill names 10,000 records at most, however they are written', () => {
+  const clients = kindNamed('clients');
+  const list = (length: number) => Array.from({ length }, (_, index) => String(index + 1)).join(',');
+  for (const ids of ['1-10000', list(10_000)])
+    expect(parseExtent(writeExtent(clients, { ids }))).toMatchObject({ ids: { length: 10_000 } });
+  for (const ids of ['1-10001', '1-1000000', list(10_001)])
+    expect(faultOf(() => writeExtent(clients, { ids })).message).toBe(
+      'The ids name more than 10000 records.',
+    );
+});
+
 describe('a range of pages', () => {
   test.each([
     ['1-20', { from: 1, to: 20 }],

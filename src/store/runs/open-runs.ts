@@ -10,16 +10,29 @@ import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
 const ALL = 10_000;
 
-/** Requested runs that can begin, because no process reads their kinds now. */
+/**
+ * Requested runs that can begin beside each other: one backfill, and pulls of different kinds. A kind that is backfilled or leased does
+ * not hold up the other kinds of a pull, which reports it as busy.
+ */
 export async function startableRuns(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
   const waiting = await requestedRuns(db, now, ALL);
   if (waiting.length === 0) return [];
-  const open = await openRuns(db);
-  const running = open.filter((run) => run.isRequested && run.isRunning);
-  const busy = new Set([...running.flatMap((run) => run.kinds), ...(await leasedKinds(db))]);
-  const isBlocked = (run: OpenRun): boolean => run.kinds.some((kind) => busy.has(kind));
-  const blockedIds = new Set(open.filter((run) => !run.isRunning && isBlocked(run)).map((run) => run.id));
-  return waiting.filter((ref) => !blockedIds.has(ref.id)).slice(0, limit);
+  const open = new Map((await openRuns(db)).map((run) => [run.id, run]));
+  const begun = [...open.values()].filter((run) => run.isRequested && run.isRunning);
+  const leased = await leasedKinds(db);
+  const isRead = (kind: string, by: string): boolean =>
+    begun.some((run) => run.command === by && run.kinds.includes(kind));
+  const isBlocked = ({ command, kinds }: OpenRun): boolean =>
+    kinds.some((kind) => isRead(kind, 'pull')) ||
+    kinds.every((kind) => leased.includes(kind) || isRead(kind, 'backfill')) ||
+    (command === 'backfill' && begun.some((run) => run.command === command));
+  const startable = waiting.filter(({ id }) => {
+    const run = open.get(id);
+    if (run === undefined || run.isRunning || isBlocked(run)) return false;
+    begun.push(run);
+    return true;
+  });
+  return startable.slice(0, limit);
 }
 
 /** Whether no process pulls, is about to pull or sends; a verification itself does not count. */

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { claimKind, releaseKind } from '../../../src/store/kinds/kind-lease.ts';
-import { claimRun, requestPull } from '../../../src/store/runs/run-requests.ts';
+import { claimRun, requestPull, requestRun } from '../../../src/store/runs/run-requests.ts';
 import { listRuns, startRun } from '../../../src/store/runs/run-store.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -115,6 +115,36 @@ describe.each(DATABASES)('a slot in %s', (_name, open) => {
     await endLeases(session);
     expect(await startable(session)).toEqual([1]);
   });
+});
+
+test('a backfill holds up no pull of other kinds, and no backfill begins beside it', async () => {
+  const session = await openForTest(await freshDatabaseUrl());
+  await migrate(session, ['clients', 'products', 'projects'].map(kindNamed));
+  const backfill = (kind: string) =>
+    session.atomically((tx) =>
+      requestRun(tx, { command: 'backfill', kinds: [kind], request: '--all', now: NOON }),
+    );
+  const clients = await backfill('clients');
+  await backfill('products');
+  expect(await startable(session)).toEqual([clients]);
+  await begin(session, clients);
+  expect(await startable(session)).toEqual([]);
+  const { runId: scheduled } = await request(session, { kinds: ['clients', 'products', 'projects'] });
+  const pull = { kinds: ['clients'], request: 'pull', now: NOON };
+  await session.atomically((tx) => requestPull(tx, pull));
+  expect(await startable(session)).toEqual([scheduled]);
+});
+
+test('pulls of the same kind wait for each other', async () => {
+  const session = await openForTest(await freshDatabaseUrl());
+  await migrate(session, ['clients', 'products'].map(kindNamed));
+  const pull = (...kinds: string[]) =>
+    session.atomically((tx) => requestPull(tx, { kinds, request: 'pull', now: NOON }));
+  const both = await pull('clients', 'products');
+  await pull('clients');
+  expect(await startable(session)).toEqual([both]);
+  await begin(session, both);
+  expect(await startable(session)).toEqual([]);
 });
 
 test('two processes at the same slot, and at the same kind: one run', async () => {
