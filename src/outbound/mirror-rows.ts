@@ -16,6 +16,7 @@ export interface MirrorRow {
   readonly isSuppressed: boolean;
   /** Its list has shown it: `raw` is what the list shows. */
   readonly isListed: boolean;
+  readonly changedAt: string;
 }
 
 /** Says why the mirror has no live row of `record 17 of clients`. */
@@ -29,6 +30,7 @@ export function describeAbsent(row: MirrorRow | null | undefined, record: string
 const MIRROR_ROW = {
   id: String,
   raw: String,
+  changedAt: String,
   deletedAt: orNull(String),
   listed: orNull(Number),
   suppressed: orNull(Number),
@@ -39,12 +41,12 @@ export async function readOwnRows(db: Queryable, kind: string, ids: readonly str
   const copies = new Map<string, MirrorRow>();
   for (const chunk of inChunks(ids)) {
     const rows = sql`
-      select cast(id as text) as id, _raw as raw, _deleted_at as deleted_at, _listed as listed,
+      select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at, _listed as listed,
         (select max(suppressed) from erasures where kind = ${kind} and record_id = cast(k.id as text)) as suppressed
       from ${sql.identifier(kind)} as k where id in (${sqlList(chunk)})`;
-    for (const { id, raw, deletedAt, listed, suppressed } of await readRows(db, MIRROR_ROW, rows)) {
+    for (const { id, deletedAt, listed, suppressed, ...row } of await readRows(db, MIRROR_ROW, rows)) {
       const isSuppressed = suppressed === 1;
-      copies.set(id, { raw, isLive: deletedAt === null, isSuppressed, isListed: listed !== null });
+      copies.set(id, { ...row, isLive: deletedAt === null, isSuppressed, isListed: listed !== null });
     }
   }
   return copies;

@@ -100,6 +100,7 @@ export const VERDICTS = {
     'The service confirmed the create without naming the record, and the lists do not show it for certain. It is never sent again.',
   not_applied: 'The service accepted the update, but some fields did not change.',
   invalid: 'It does not match the catalogue or the settings; the result has the reason.',
+  over: 'What it was parked or refused for is no longer so, as the mirror shows.',
   key_taken: 'Its idempotency key belongs to an entry that ended long ago; the result names that entry.',
   service_refused: 'The service refused it; the result has its message.',
   sent: 'Sent and confirmed by the service.',
@@ -140,6 +141,7 @@ const NEXT: { readonly [name in VerdictName]?: readonly Step[] } = {
   not_named: [pull, adopt, abandon],
   not_applied: [retry, pushAgain, abandon],
   invalid: [pushAgain],
+  over: [retry, abandon],
   key_taken: [pushAgain],
   service_refused: [pushAgain, retry],
 };
@@ -244,10 +246,7 @@ export function choicesOf(entry: VerdictFacts): readonly EntryChoice[] {
   return all.filter(([, steps]) => steps.some((step) => next.includes(step))).map(([choice]) => choice);
 }
 
-function verdictOf(facts: VerdictFacts): {
-  readonly meaning: MessageKey;
-  readonly next: readonly Step[];
-} {
+function verdictOf(facts: VerdictFacts): Readonly<{ meaning: MessageKey; next: readonly Step[] }> {
   const { state, verdict, settlement } = facts;
   const name = verdict !== null && isVerdict(verdict) ? verdict : null;
   const onItsWay = name !== null && state === 'ready' ? ON_ITS_WAY[name] : undefined;

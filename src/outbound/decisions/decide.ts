@@ -22,6 +22,7 @@ import { canHaveArrived } from '../send/grade.ts';
 import { payloadOf } from '../send/journal.ts';
 import { describeAbsent, readOwnRows, type MirrorRow } from '../mirror-rows.ts';
 import { explain } from '../../words/verdicts.ts';
+import { findHoldersNow } from '../intake/duplicate-check.ts';
 import { mergeUpdate, readBaseOfUpdate } from '../send/base.ts';
 
 /** The entry after a person's decision. */
@@ -59,9 +60,9 @@ const ORDERED: Readonly<Record<keyof typeof DECIDABLE, EntryState>> = {
 };
 
 /**
- * Gives an entry another attempt. A create that may have reached the service is searched for once more before it is
- * sent again; the findings stay noted, since the person has seen them. An update whose record looked like another one
- * is for that record from now on.
+ * Gives an entry another attempt: what is true now counts, not what parked it. A create that may have reached the service is searched
+ * for once more before it is sent again; the findings stay noted, since the person has seen them. An update whose record looked like
+ * another one is for that record from now on.
  * @throws {SyncError} `outbox.absent`, `outbox.wrong_state`, `outbox.in_work`; `outbox.conflict` if it would conflict again;
  * `outbox.double` if it would make a second record.
  */
@@ -73,6 +74,7 @@ export async function retryEntry(session: Session, kinds: readonly Kind[], order
     if (typeof overwrite === 'string' && overwrite !== formatRfc3339(entry.updatedAt)) throw changedSince(id);
     const accepted = kind && overwrite !== false ? await acceptConflicts(tx, kind, entry, now) : null;
     if (kind && overwrite === false) await refuseSameConflict(tx, kind, entry);
+    if (kind && !allowDouble) await refuseDouble(tx, kind, entry);
     const wasTried = entry.operation === 'create' && (await readAttempts(tx, id)).length > 0;
     const answered = await answerOf(tx, entry, allowDouble, now);
     const patch: EntryPatch = wasTried ? { state: 'unsettled', verdict: 'retry' } : { ...READY, ...answered };
@@ -85,11 +87,10 @@ const READY = { state: 'ready', verdict: null, result: null } as const;
 
 /** What the person answers who orders another attempt: whose record it is, and whether there may be two. */
 async function answerOf(tx: Transaction, entry: Entry, allowDouble: boolean, now: Date): Promise<EntryPatch> {
-  const hasExisted = entry.verdict === 'existed';
-  if (hasExisted && !allowDouble) throw wouldDouble(entry);
-  const isAskedSame = entry.verdict === 'other_record' || hasExisted;
+  const isDouble = entry.verdict === 'existed' && allowDouble;
+  const isAskedSame = entry.verdict === 'other_record' || isDouble;
   const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
-  return { settlement: { sameSince }, ...(hasExisted && { allowDouble: 1 }) };
+  return { settlement: { sameSince }, ...(isDouble && { allowDouble: 1 }) };
 }
 
 /**
@@ -133,11 +134,16 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
   return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
 }
 
-const wouldDouble = (entry: Entry): UsageError =>
-  new UsageError(`Entry ${entry.id} would make a second record of ${entry.kind}. ${explain(entry).meaning}`, {
+/** @throws {UsageError} `outbox.double` where a record is there that the entry was parked beside, or has its natural key by now. */
+async function refuseDouble(tx: Transaction, kind: Kind, entry: Entry): Promise<void> {
+  const ids = entry.verdict === 'existed' ? await findHoldersNow(tx, kind, entry) : [];
+  if (ids.length === 0) return;
+  const { meaning, next } = explain({ ...entry, settlement: { ids } });
+  throw new UsageError(`Entry ${entry.id} would make a second record of ${entry.kind}. ${meaning}`, {
     code: 'outbox.double',
-    hint: explain(entry).next.join('; '),
+    hint: next.join('; '),
   });
+}
 
 const changedSince = (id: number): SyncError =>
   new SyncError(`Entry ${id} has changed since its values were shown.`, {
@@ -231,7 +237,7 @@ function entryInWork(id: number): SyncError {
 export function entryAbsent(idOrKey: number | string): SyncError {
   return new SyncError(`Entry ${idOrKey} is not in the outbox.`, {
     code: 'outbox.absent',
-    hint: 'bms-sync outbox lists the open entries; with --all, all entries.',
+    hint: 'To list all of them: bms-sync outbox --all',
   });
 }
 

@@ -20,10 +20,14 @@ import {
 import { findRecord } from '../../store/records/record-store.ts';
 import { readRecordStory, type RecordStory } from '../../store/records/record-story.ts';
 import type { Queryable } from '../../db/session/session.ts';
+import { findHoldersNow } from '../intake/duplicate-check.ts';
+import { validateStored } from '../intake/validate-entry.ts';
+import { readOwnRows } from '../mirror-rows.ts';
 import { payloadOf } from '../send/journal.ts';
 import { readPossibleMatches } from '../send/possible-matches.ts';
 import { readPause, type OutboxReader } from '../freeze.ts';
 import { entryAbsent } from './decide.ts';
+import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readMeta } from '../../store/kinds/meta.ts';
 import { readFreshness, type KindFreshness } from '../../store/kinds/status-store.ts';
 import { RESUME, pauseText, type Frozen } from '../../store/outbox/freeze-store.ts';
@@ -98,7 +102,7 @@ type EntryReader = OutboxReader & { readonly kinds: readonly Kind[] };
 /**
  * Shows entries as they stand: one that is due has the verdict of what keeps it from being sent, one that waits with another verdict
  * has it as a note, one that waits for a reading has the cause of today, one whose process has ended is sent by nobody, one with an unknown outcome has the records that the mirror shows by
- * now, one that is being sent or was abandoned has no verdict of before, and a done one, which earlier releases looked at again, no next attempt.
+ * now, one that waits for a person whether it still has to, one that is being sent or was abandoned has no verdict of before, and a done one, which earlier releases looked at again, no next attempt.
  */
 export async function showStanding(reader: EntryReader, entries: readonly Entry[], pause?: Frozen | null) {
   const { session: db, kinds } = reader;
@@ -128,12 +132,11 @@ export async function showStanding(reader: EntryReader, entries: readonly Entry[
   };
   const shown: Entry[] = [];
   for (const stored of entries) {
-    const ids = await readNamesakes(db, kinds, stored);
-    const verdict = ids.length > 0 ? 'found' : verdictNow(stored);
+    const { verdict = verdictNow(stored), ...ids } = await readPresent(db, kinds, stored);
     const isWaiting = stored.state === 'ready' || stored.state === 'unsettled';
     const settlement = {
       ...stored.settlement,
-      ...(stored.state === 'unsettled' && { ids }),
+      ...ids,
       stop: isWaiting && verdict !== stop?.verdict ? stop?.verdict : undefined,
     };
     shown.push(withReasonNow({ ...stored, verdict, settlement }));
@@ -148,10 +151,29 @@ function waitsFor(reading: KindFreshness, isNext: boolean): string | null {
   return describeOutcome({ ...reading, missing: null }).why;
 }
 
-/** The new records with the natural key of a create with an unknown outcome, but for those that a person has decided against. */
-async function readNamesakes(db: Queryable, kinds: readonly Kind[], entry: Entry): Promise<string[]> {
+/** What the mirror shows of an entry by now: the records that it may have made or would double, and another verdict, where it has one. */
+async function readPresent(db: Queryable, kinds: readonly Kind[], entry: Entry) {
+  const { state, verdict, recordId } = entry;
   const kind = kinds.find(({ name }) => name === entry.kind);
-  if (kind === undefined || entry.state !== 'unsettled') return [];
+  if (kind === undefined || state === 'abandoned') return {};
+  if (state === 'unsettled') {
+    const ids = await readNamesakes(db, kind, entry);
+    return ids.length > 0 ? { ids, verdict: 'found' } : { ids };
+  }
+  if (verdict === 'existed') {
+    const ids = await findHoldersNow(db, kind, entry);
+    return ids.length > 0 ? { ids } : { ids, verdict: 'over' };
+  }
+  let isOver = false;
+  if (verdict === 'no_such_record' && recordId !== null)
+    isOver = (await readOwnRows(db, kind.name, [recordId])).get(recordId)?.isLive === true;
+  if (verdict === 'invalid')
+    isOver = 'ok' in validateStored(kinds, entry, await readSeenNames(db, [kind.name]));
+  return isOver ? { verdict: 'over' } : {};
+}
+
+/** The new records with the natural key of a create with an unknown outcome, but for those that a person has decided against. */
+async function readNamesakes(db: Queryable, kind: Kind, entry: Entry): Promise<string[]> {
   const matches = await readPossibleMatches(db, kind, entry);
   const namesakes = matches.filter(({ record }) => hasNaturalKeyOf(kind, payloadOf(entry), record));
   return namesakes.map(({ id }) => id).filter((id) => !candidatesOf(entry).includes(id));

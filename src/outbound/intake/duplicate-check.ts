@@ -97,14 +97,22 @@ async function* scan(
   }
 }
 
-/** Finds what has the natural key of a create that is about to be sent: no gate has seen an entry that was inserted by SQL. */
-export async function findHolders(tx: Transaction, kind: Kind, entry: Entry): Promise<readonly string[]> {
-  const { payload, naturalKey } = entry;
-  const ids = (await findRecordsWithKey(tx, kind, payload)).map((record) => record.id);
+/** Finds what a create that is about to be sent would double: no duplicate check has seen an entry that was inserted by SQL. */
+export async function findHolders(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
+  const { payload, naturalKey, allowsDouble } = entry;
+  if (kind.repeats === true || allowsDouble) return [];
+  const ids = (await findRecordsWithKey(db, kind, payload)).map((record) => record.id);
   if (ids.length > 0) return ids;
-  const made = (await entriesWithKeys(tx, kind.name, [naturalKey ?? ''], ['done'])).get(naturalKey);
-  const madeId = made && (await madeRecord(tx, kind.name, made));
+  const made = (await entriesWithKeys(db, kind.name, [naturalKey ?? ''], ['done'])).get(naturalKey);
+  const madeId = made && (await madeRecord(db, kind.name, made));
   return madeId ? [madeId] : [];
+}
+
+/** The same of a create that was parked beside records: these count until they are deleted, or change and lose its natural key. */
+export async function findHoldersNow(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
+  const rows = await readOwnRows(db, kind.name, entry.settlement.ids ?? []);
+  const asNoted = [...rows].filter(([, row]) => row.isLive && row.changedAt <= entry.updatedAt);
+  return [...new Set([...asNoted.map(([id]) => id), ...(await findHolders(db, kind, entry))])];
 }
 
 /**
@@ -176,7 +184,7 @@ async function describeHolder(
 }
 
 /** The record that a done create made, while it is there: not known yet, or with a key that the service has altered. */
-async function madeRecord(tx: Transaction, kind: string, { recordId, verdict }: Entry) {
-  const row = (await readOwnRows(tx, kind, [recordId ?? ''])).get(recordId ?? '');
+async function madeRecord(db: Queryable, kind: string, { recordId, verdict }: Entry) {
+  const row = (await readOwnRows(db, kind, [recordId ?? ''])).get(recordId ?? '');
   return row === undefined || (row.isLive && verdict === 'altered') ? recordId : null;
 }

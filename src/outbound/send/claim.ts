@@ -156,7 +156,7 @@ const SKEW_MS = 300_000;
  */
 async function findSameRecords(tx: Transaction, { kind, entry }: Unsettled, { lastEntry }: Break) {
   const isUnique = kind.repeats !== true;
-  const holders = isUnique && !entry.allowsDouble ? await findHolders(tx, kind, entry) : [];
+  const holders = await findHolders(tx, kind, entry);
   if (holders.length > 0 || entry.id > lastEntry) return holders;
   const storedMs = parseInstant(entry.createdAt).getTime();
   const since = entry.settlement.sameSince ?? formatInstant(new Date(storedMs - SKEW_MS));

@@ -422,6 +422,7 @@ describe('a decision on an entry', () => {
       verdict: 'existed',
       settlement: { ids: ['503'] },
     });
+    await write(path, (tx) => putRecords(tx, 'clients', [{ id: '503', code: 'C-1' }]));
     const shown = (await run(['outbox', 'show', '1'], env)).stdout;
     expect(shown).toContain('To make a second record all the same: bms-sync outbox retry 1 --allow-double');
     expect(shown).not.toContain('To send it again');

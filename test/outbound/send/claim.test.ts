@@ -128,6 +128,51 @@ describe('a row that an application inserts', () => {
     expect(zoes(on)).toBe(2);
   });
 
+  test.each([
+    [
+      'has another key',
+      (on: Stage, id: string) => on.service.world.update('clients', Number(id), { code: 'Q' }),
+    ],
+    ['is deleted', (on: Stage, id: string) => on.service.world.remove('clients', Number(id))],
+  ])('is sent by a plain retry once the record with its key %s', async (_what, change) => {
+    const on = await opened();
+    const there = enter(on, ZOE);
+    await on.pull('clients');
+    const id = await insertRow(on, { payload: JSON.stringify({ ...ZOE, email: 'z@example.com' }) });
+    await on.work();
+    const next = async () => explain((await readHistory(on.parts, id)).entry).next.join('\n');
+    expect(await next()).toMatch(/adopt 1 \d+\n.*--allow-double/);
+    change(on, there);
+    for (let day = 0; day < 3; day++) {
+      await on.clock.sleep(86_400_000);
+      await on.pull('clients');
+    }
+    const { entry, candidates } = await readHistory(on.parts, id);
+    expect([explain(entry).meaning, candidates]).toEqual([
+      'What it was parked or refused for is no longer so, as the mirror shows.',
+      [],
+    ]);
+    expect(await next()).toMatch(/^To send it again: .* retry 1\n.*abandon 1$/);
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent', allowsDouble: false });
+    expect(zoes(on)).toBe(1);
+  });
+
+  test('waits for a person no more, by its words, once the service has sent the field that it names', async () => {
+    const on = await opened();
+    const id = await insertRow(on, { payload: '{"code":"ZZ-1","vip":1}' });
+    await on.work();
+    const next = async () => explain((await readHistory(on.parts, id)).entry).next.join('\n');
+    expect(await next()).not.toContain('retry');
+    const seen = new Map([['vip', { type: 'integer', fitsHint: true, wire: 'number' } as const]]);
+    await on.session.atomically((tx) => saveFields(tx, clients, seen, on.clock.now()));
+    expect(await next()).toContain('bms-sync outbox retry 1');
+    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    await on.work();
+    expect((await on.entry(id)).state).toBe('done');
+  });
+
   test('names every field that the service has ever sent', async () => {
     const on = await opened();
     const id = await on.firstId('clients');

@@ -2,6 +2,8 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
+import { explain } from '../../../src/words/verdicts.ts';
 import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { FaultAction } from '../../../sandbox/faults.ts';
@@ -183,10 +185,19 @@ describe('an update', () => {
     const { on } = await scene();
     const id = await on.send(update('999999', { name: 'Autre nom' }));
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_such_record', attempts: 0 });
-    await retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    const retry = () => retryEntry(on.session, on.parts.kinds, { id }, on.clock.now());
+    const next = async () => explain((await readHistory(on.parts, id)).entry).next.join('; ');
+    await retry();
     await on.work();
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_such_record' });
     expect(asked(on, 'PUT')).toEqual([]);
+    expect(await next()).not.toContain('retry');
+    enter(on, { id: 999_999, code: 'NEW', name: 'New' });
+    await on.pull('clients');
+    expect(await next()).toContain(`bms-sync outbox retry ${id}`);
+    await retry();
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done' });
   });
 
   test.each<[string, Opening, FaultAction | null, string]>([
