@@ -31,13 +31,14 @@ export async function refuseUnknownFields(
   config: Config,
   readSeen: (kinds: readonly string[]) => Promise<ReadonlyMap<string, Iterable<string>>>,
 ): Promise<void> {
-  const settings = {
-    'privacy.exclude': config.privacy.exclude,
-    'diff.ignoreFields': config.diff.ignoreFields,
-  };
   const doubtful = kindsOf(config).flatMap(({ name: kind, fields, hints }) => {
     const known = [...fields, ...hints].map((field) => field.name);
-    return Object.entries(settings).flatMap(([setting, { [kind]: names = [] }]) =>
+    const named = {
+      [`privacy.exclude.${kind}`]: config.privacy.exclude[kind] ?? [],
+      [`diff.ignoreFields.${kind}`]: config.diff.ignoreFields[kind] ?? [],
+      alerts: config.alerts.filter((rule) => rule.kind === kind).map((rule) => rule.field),
+    };
+    return Object.entries(named).flatMap(([setting, names]) =>
       names.flatMap((name) => (known.includes(name) ? [] : [{ setting, kind, name, known }])),
     );
   });
@@ -46,7 +47,7 @@ export async function refuseUnknownFields(
     const names = [...known, ...(seen?.get(kind) ?? [])];
     if (names.includes(name)) continue;
     const guess = didYouMean(name, names);
-    throw new UsageError(`${setting}.${kind} has ${name}, which is not a field of ${kind}${guess}`, {
+    throw new UsageError(`${setting} has ${name}, which is not a field of ${kind}${guess}`, {
       code: 'settings.unknown_field',
       hint: listsFields(kind),
     });

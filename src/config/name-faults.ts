@@ -115,10 +115,7 @@ function* checkUsedKinds(values: Tree, further: Tree): Iterable<NameCheck> {
   const known = [...KINDS.map((kind) => kind.name), ...Object.keys(further)];
   const unknownKind = (name: string): string | null =>
     known.includes(name) ? null : `unknown record kind "${name}"${didYouMean(name, known)}`;
-  for (const path of [
-    ['diff', 'ignoreFields'],
-    ['privacy', 'exclude'],
-  ])
+  for (const path of ['diff.ignoreFields', 'privacy.exclude'].map((name) => name.split('.')))
     for (const kind of Object.keys(mapAt(values, path))) yield [[...path, kind], unknownKind(kind)];
   for (const rule of listAt(values, ['alerts']).filter(isTree))
     yield [['alerts'], unknownKind(String(rule['kind']))];

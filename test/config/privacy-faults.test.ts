@@ -42,12 +42,21 @@ test.each([
   expect(message).toContain(reason);
 });
 
-test('a misspelt field of diff.ignoreFields is refused with the nearest name', async () => {
-  const config = loadConfig({ env: { BMS__DIFF__IGNORE_FIELDS: '{"clients":["fax","tax"]}' } });
+test.each([
+  ['diff.ignoreFields.clients', { BMS__DIFF__IGNORE_FIELDS: '{"clients":["fax","tax"]}' }],
+  ['privacy.exclude.clients', env({ clients: ['email', 'tax'] })],
+  ['alerts', { BMS__ALERTS: '[{"kind":"clients","field":"tax","changed":true}]' }],
+])('a misspelt field of %s is refused with the nearest name', async (setting, variables) => {
+  const config = loadConfig({ env: variables });
   await expect(refuseUnknownFields(config, () => Promise.resolve(new Map()))).rejects.toMatchObject({
     code: 'settings.unknown_field',
-    message: 'diff.ignoreFields.clients has tax, which is not a field of clients; did you mean fax?',
+    message: `${setting} has tax, which is not a field of clients; did you mean fax?`,
   });
+});
+
+test('a kind that an alert misspells is refused with the nearest name', () => {
+  const message = refusal({ env: { BMS__ALERTS: '[{"kind":"cleints","field":"fax","changed":true}]' } });
+  expect(message).toContain('unknown record kind "cleints"; did you mean clients?');
 });
 
 test('a name that neither documentation nor settings show is left for the mirror to judge', async () => {

@@ -3,7 +3,6 @@ import { isNumber, parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
 import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { parseObjectText } from '../../store/records/record-name.ts';
@@ -23,25 +22,10 @@ const POLL_MS = 2_000;
 
 /** Notifies receivers of changes that match a rule. Returns a function that stops it. */
 export function startAlerts(mirror: MirrorContext, rules: readonly AlertRule[]): () => Promise<void> {
-  let isFirst = true;
   const task = async (signal: AbortSignal): Promise<void> => {
-    if (isFirst) await warnOfUnknownFields(mirror, rules);
-    isFirst = false;
     for (const rule of rules) await matchNewChanges(mirror.session, rule, mirror.clock.now(), signal);
   };
   return repeatTask(mirror, 'looking for alerts', POLL_MS, task).stop;
-}
-
-/** An unknown field may be misspelt; its rule would never match. */
-async function warnOfUnknownFields(context: MirrorContext, rules: readonly AlertRule[]): Promise<void> {
-  const kinds = [...new Set(rules.map((rule) => rule.kind))];
-  const seen = await readSeenNames(context.session, kinds);
-  for (const { kind, field } of rules)
-    if (seen.get(kind)?.has(field) === false)
-      context.logger.warn(
-        { event: 'alert.unknown_field', kind, field },
-        `the service has never sent the field ${field} of ${kind}: this alert stays silent until it does`,
-      );
 }
 
 /** The shortest time between two messages of one rule; events that match meanwhile share the next one. */

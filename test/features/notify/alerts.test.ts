@@ -1,17 +1,9 @@
 import fc from 'fast-check';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
-import {
-  isMatch,
-  matchNewChanges,
-  startAlerts,
-  type AlertRule,
-} from '../../../src/features/notify/alerts.ts';
+import { isMatch, matchNewChanges, type AlertRule } from '../../../src/features/notify/alerts.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { addEndpoint } from '../../../src/events/webhooks/endpoints.ts';
-import { stage } from '../../outbound/stage.ts';
-import { documentedMirror, sandbox } from '../../pull/support.ts';
-import { memoryLog } from '../../runs/engine/support.ts';
 import { DATABASES, mirrorIn, putChanges } from '../../events/support.ts';
 
 const record = (credit: unknown): string => JSON.stringify({ id: 7, code: 'C-7', credit });
@@ -65,18 +57,6 @@ test('a field that changed is told of updates alone', () => {
   expect(isMatch(rule, update('1', '2'))).toBe(true);
   expect(isMatch(rule, { ...update('1', '2'), fields: '{"nom":["a","b"]}' })).toBe(false);
   expect(isMatch(rule, { ...update('1', '2'), change: 'created' })).toBe(false);
-});
-
-test('a field that the service never sent is told once, and a kind that was never read is not', async () => {
-  const on = stage(await sandbox(), await documentedMirror());
-  await on.pull('clients');
-  const log = memoryLog();
-  const rules = [{ ...ABOVE, field: 'kredit' }, ABOVE, { ...ABOVE, kind: 'products', field: 'prize' }];
-  const stop = startAlerts({ session: on.session, clock: on.clock, logger: log.logger }, rules);
-  await stop();
-  expect(log.lines.map(({ event, kind, field }) => ({ event, kind, field }))).toEqual([
-    { event: 'alert.unknown_field', kind: 'clients', field: 'kredit' },
-  ]);
 });
 
 const ERP = {
