@@ -173,6 +173,7 @@ function* planTexts(plan: ShownPlan, nameOf: NameOf): Iterable<Printed> {
 function nextStep({ id, state, approvedBy, next }: ShownPlan, approvals: number): string {
   if (state === 'applied') return `\nTo show it: bms-sync plan ${id}. To undo it: bms-sync undo ${id}`;
   if (next === null) return state === 'open' ? `\n${NOTHING_TO_APPLY}` : '';
+  if (state === 'stale') return `\n${next}`;
   return approvals > 0 && approvedBy === null
     ? `\n${next} That user runs: bms-sync approve ${id}, or bms-sync reject ${id} --reason TEXT`
     : `\nTo send exactly these changes: bms-sync apply ${id}`;

@@ -39,7 +39,7 @@ export const rejectCorrections = operation({
   summary: 'reject a plan that another user has made; it can no longer be applied',
   notice: 'Rejected: the plan can no longer be applied.',
   input: planPath.extend({
-    reason: z.string().trim().min(1, 'expected a reason').max(500).describe('why, for its maker'),
+    reason: z.string().trim().min(1, 'expected a text').max(500).describe('why, for its maker'),
   }),
   run: thenShow(({ session, now, by }, { id, reason }) =>
     endPlan(session, { id, by, now }, 'rejected', reason),

@@ -31,10 +31,11 @@ export function planButtons(
   if (state === 'applied') return [button('Undo')];
   if (plan.closedAt !== null) return [];
   const buttons: DecisionButton[] = [];
+  const isWaiting = state === 'open' && plan.next !== null;
   const needsApproval = rules.approvals > 0 && approvedBy === null;
-  if (plan.next !== null && needsApproval && !isOwnPlan(plan, rules)) buttons.push(button('Approve'));
+  if (isWaiting && needsApproval && !isOwnPlan(plan, rules)) buttons.push(button('Approve'));
   const question = t(APPLY, { updates: counts.updates, creates: counts.creates });
-  if (plan.next !== null && !needsApproval)
+  if (isWaiting && !needsApproval)
     buttons.push({ ...button('Apply'), confirmation: { question, answer: t('Apply') } });
   const endButton = (label: 'Reject' | 'Withdraw', field?: Readonly<Record<'name' | 'label', string>>) => {
     const confirmation = { question: t('It can no longer be applied. Continue?'), answer: t(label) };

@@ -16,7 +16,7 @@ import {
 } from '../store.ts';
 import { isSameUserName, type UserRole } from '../../../store/users/user-store.ts';
 import { parseCells } from './judge-row.ts';
-import { findState } from './plan-state.ts';
+import { findState, remakeWords } from './plan-state.ts';
 
 /** Counts the rows of a plan, as a sentence. */
 export const PLAN_COUNTS_TEXT: MessageKey =
@@ -57,7 +57,7 @@ const planRow = z.object({
 
 const planSummary = listedPlan.extend({
   stale: z.array(z.string()).describe('why it can no longer be applied'),
-  next: z.string().nullable().describe('who acts next; null: nobody'),
+  next: z.string().nullable().describe('what comes next; null: nothing'),
   counts: z.object({
     updates: z.int(),
     creates: z.int(),
@@ -81,8 +81,8 @@ export async function readPlans(db: Queryable, kinds: readonly Kind[], limit: nu
 export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
 /**
- * Reads a plan and counts its rows; `stale`: why an open one can no longer be applied; `next`: who acts next on it, null once it is
- * decided or stale, or changes nothing.
+ * Reads a plan and counts its rows; `stale`: why an open one can no longer be applied; `next`: what comes next, null once it is
+ * decided, or changes nothing.
  *
  * @param approvals How many it needs. @throws {SyncError} `plan.absent`
  */
@@ -92,7 +92,8 @@ export async function summarizePlan(session: Session, kinds: readonly Kind[], id
   const counts = await countPlanRows(session, id);
   const isWaiting = state === 'open' && counts.updates + counts.creates > 0;
   const step = approvals > 0 && plan.approvedBy === null ? NEEDS_APPROVAL : CAN_BE_APPLIED;
-  return { ...plan, state, stale, counts, next: isWaiting ? step : null };
+  const next = state === 'stale' ? remakeWords(plan) : isWaiting ? step : null;
+  return { ...plan, state, stale, counts, next };
 }
 
 const NEEDS_APPROVAL: MessageKey = 'Another user must approve it before it can be applied.';
@@ -118,7 +119,7 @@ export async function readWaitingPlans(session: Session, kinds: readonly Kind[],
   const waiting: PlanSummary[] = [];
   for (const id of rules.approvals === 0 ? [] : await plansToApprove(session, MOST_WAITING)) {
     const plan = await summarizePlan(session, kinds, id);
-    if (plan.next !== null && !isOwnPlan(plan, rules)) waiting.push(plan);
+    if (plan.state === 'open' && plan.next !== null && !isOwnPlan(plan, rules)) waiting.push(plan);
     if (waiting.length === PLANS_NAMED) break;
   }
   return waiting;

@@ -3,6 +3,7 @@ import { shownValue } from '../../../diff/shown-value.ts';
 import { canonicalJson, compactJson, parseObject, type JsonObject } from '../../../lib/json/json.ts';
 import { SyncError } from '../../../lib/sync-error.ts';
 import { withFullStop } from '../../../lib/text/text.ts';
+import type { MessageKey } from '../../../lib/text/translator.ts';
 import type { Queryable } from '../../../db/session/session.ts';
 import { readMirroredKind } from '../../../store/kinds/field-store.ts';
 import { firstSeqSince, readPasts } from '../../../store/records/change-store.ts';
@@ -42,7 +43,7 @@ export function alreadyDecided(plan: StoredPlan): SyncError {
 export function kindOfOpen(kinds: readonly Kind[], plan: StoredPlan): Kind {
   if (plan.state !== 'open') throw alreadyDecided(plan);
   const kind = kinds.find((kind) => kind.name === plan.kind);
-  if (kind === undefined) throw planAltered(plan.id);
+  if (kind === undefined) throw planAltered(plan);
   return kind;
 }
 
@@ -54,7 +55,7 @@ export function kindOfOpen(kinds: readonly Kind[], plan: StoredPlan): Kind {
 export async function readOpenRows(db: Queryable, kind: Kind, plan: StoredPlan): Promise<readonly PlanRow[]> {
   const { id } = plan;
   const rows = await readPlanRows(db, id);
-  if (planChecksum(plan.kind, rows) !== plan.checksum) throw planAltered(id);
+  if (planChecksum(plan.kind, rows) !== plan.checksum) throw planAltered(plan);
   await refuseStale(db, kind, plan, plan.createdAt);
   const changing = rows.filter((row) => row.cells !== '[]');
   if (changing.length > 0) return changing;
@@ -64,10 +65,14 @@ export async function readOpenRows(db: Queryable, kind: Kind, plan: StoredPlan):
   });
 }
 
-const planAltered = (id: number): SyncError =>
-  new SyncError(`Plan ${id} differs from the one that was shown: its checksum has changed.`, {
+/** How to make a plan again that can no longer be applied: by what has made it. */
+export const remakeWords = ({ origin }: Pick<StoredPlan, 'origin'>): MessageKey =>
+  /^undo of plan \d/.test(origin) ? 'Undo the former plan again.' : 'Export again, and make a new plan.';
+
+const planAltered = (plan: StoredPlan): SyncError =>
+  new SyncError(`Plan ${plan.id} differs from the one that was shown: its checksum has changed.`, {
     code: 'plan.altered',
-    hint: 'Make it again from the spreadsheet: bms-sync plan FILE',
+    hint: remakeWords(plan),
   });
 
 /** @throws {SyncError} `plan.stale` where the mirror has moved on in a cell since an instant. */
@@ -76,7 +81,7 @@ export async function refuseStale(db: Queryable, kind: Kind, plan: StoredPlan, s
   if (stale.length === 0) return;
   throw new SyncError(`Plan ${plan.id} is stale: the mirror has changed.\n  ${stale.join('\n  ')}`, {
     code: 'plan.stale',
-    hint: 'Nothing was stored. Make it again: from a new export, or by another undo.',
+    hint: `Nothing was stored. ${remakeWords(plan)}`,
   });
 }
 

@@ -16,7 +16,7 @@ import { readSheet } from '../../../../src/features/plans/sheet/read-sheet.ts';
 import { openExport } from '../../../../src/features/export/export-source.ts';
 import { writeWorkbook } from '../../../../src/features/export/workbook.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
-import { showPlan } from '../../../../src/features/plans/work/plan-document.ts';
+import { readWaitingPlans, showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
 import { KEEP_ALL } from '../../../support/retention.ts';
 import { type DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
@@ -98,11 +98,34 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(await showPlan(on.session, KINDS, plan?.id ?? 0)).toMatchObject({
       state: 'stale',
       stale: [expect.stringContaining('is now "Theirs"')],
+      next: 'Export again, and make a new plan.',
     });
     expect(await thrownBy(() => applyPlan(on.session, decided(on, plan?.id ?? 0)))).toMatchObject({
       code: 'plan.stale',
+      hint: 'Nothing was stored. Export again, and make a new plan.',
     });
     expect(await on.rows(sql`select id from outbox`)).toEqual([]);
+  });
+
+  test('that undoes another one and is stale says to undo that one again', async () => {
+    const { on, id, number, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours' });
+    const plan = (await planOf(on, lines))?.id ?? 0;
+    await applyPlan(on.session, decided(on, plan));
+    await on.pass(60);
+    const undo = await undoPlan(on.session, decided(on, plan));
+    await on.pass(60);
+    on.service.world.update('clients', number, { name: 'Theirs' });
+    await on.pull('clients');
+    expect(await showPlan(on.session, KINDS, undo, 1)).toMatchObject({
+      state: 'stale',
+      next: 'Undo the former plan again.',
+    });
+    expect(await thrownBy(() => applyPlan(on.session, decided(on, undo)))).toMatchObject({
+      code: 'plan.stale',
+      hint: 'Nothing was stored. Undo the former plan again.',
+    });
+    expect(await readWaitingPlans(on.session, KINDS, { approvals: 1 })).toEqual([]);
   });
 });
 
