@@ -23,9 +23,10 @@ export function backfillCommand(context: CommandContext): Command {
         backfill(parts, wanted),
       );
       context.printResult(options, report, reportLines(report));
-      const { state, reason, rows } = report;
+      const { state, reason, rows, quarantined } = report;
       const hasFailed = state === 'aborted' && reason !== 'interrupted' && rows === 0; // As for a pull.
-      context.exit(state === 'complete' ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
+      const isBeyond = 'pages' in extent && extent.pages.from > 1 && rows + quarantined === 0; // The list ends before.
+      context.exit(state === 'complete' && !isBeyond ? EXIT.done : hasFailed ? EXIT.failed : EXIT.incomplete);
     });
 }
 

@@ -144,7 +144,8 @@ function* versionTexts(story: RecordStory): Iterable<Printed> {
     const pusher = pushedBy === undefined ? '' : ` of ${pushedBy}`;
     const by = entry === null ? `in the service${since}` : `by entry ${entry}${pusher}`;
     yield `  ${utc(observedAt)}  ${change} ${by} (event ${seq})`;
-    for (const changed of changedFieldTexts(fields, LONGEST_VALUE)) yield `    ${changed}`;
+    for (const changed of change === 'updated' ? changedFieldTexts(fields, LONGEST_VALUE) : [])
+      yield `    ${changed}`;
   }
 }
 

@@ -8,6 +8,7 @@ import { needsOfFeatures } from '../features.ts';
 import { documentOf } from '../lib/json/document.ts';
 import { sentence } from '../lib/text/text.ts';
 import { TECHNICAL } from '../lib/text/translator.ts';
+import { formatInstant } from '../lib/time/clock.ts';
 import { OTHER_SCHEDULES_NOTE } from '../checks/serving.ts';
 import { DRIFT_SHOWN, readStatusReport } from '../checks/status.ts';
 import { statusDocument, type StatusDocument } from '../checks/status-document.ts';
@@ -22,11 +23,11 @@ export function statusCommand(context: CommandContext): Command {
     const frozen = await readPause(parts);
     const outlook = { schedules: schedulesOf(config), now: clock.now(), frozen, plans, needsOfFeatures };
     const status = await readStatusReport(session, allKinds(config), outlook);
-    return [documentOf(statusDocument, status), statusTexts(status)];
+    return [documentOf(statusDocument, status), statusTexts(status, formatInstant(clock.now()))];
   });
 }
 
-function* statusTexts(status: StatusDocument): Iterable<Printed> {
+function* statusTexts(status: StatusDocument, now: string): Iterable<Printed> {
   const { needs, failing, issues, drift, outbox } = status;
   yield `Mirror: ${status.database}\n`;
   for (const { title, why, since, command } of needs)
@@ -34,10 +35,10 @@ function* statusTexts(status: StatusDocument): Iterable<Printed> {
   if (failing !== null)
     yield TECHNICAL.t(READ_AGAIN, {
       ...{ kinds: failing.kinds.join(', '), why: failing.why },
-      ...{ first: utc(failing.since), next: utc(failing.next) },
+      ...{ first: utc(failing.since), next: failing.next > now ? utc(failing.next) : 'due now' },
     });
   if (needs.length > 0 || failing !== null) yield '';
-  yield* kindTexts(status);
+  yield* kindTexts(status, now);
   yield* uncertifiedTexts(status);
   yield* disappearedTexts(status.disappeared);
   const counts = Object.entries(outbox).filter(([, count]) => count > 0);
@@ -62,11 +63,11 @@ function* driftTexts(title: string, changes: StatusDocument['drift'] = []): Iter
   yield textTable(['seen (UTC)', 'kind', 'change', 'field', 'detail'], rows);
 }
 
-function* kindTexts(document: StatusDocument): Iterable<Printed> {
+function* kindTexts(document: StatusDocument, now: string): Iterable<Printed> {
   const instants = ['last sweep (UTC)', 'list known exactly (UTC)', 'last change (UTC)'];
   const header = ['kind', 'state', 'rows', ...instants, 'open issues', 'next pull (UTC)'];
   const nextPulls = document.isServed ? document.nextPulls : [];
-  const next = new Map(nextPulls.map((nextPull) => [nextPull.kind, nextPull.at]));
+  const next = new Map(nextPulls.map(({ kind, at }) => [kind, at > now ? at : 'due now']));
   const rows = document.kinds.map((row) => [
     row.kind,
     outcomeLabel(row),
@@ -96,6 +97,8 @@ function* uncertifiedTexts({ needs, ...status }: StatusDocument): Iterable<Print
     JSON.stringify([isServiceWide(reason) ? reason : why, next]);
   for (const alike of Map.groupBy(uncertified, causeOf).values()) {
     const names = alike.map((status) => status.kind).join(', ');
-    for (const { why, next } of alike.slice(0, 1)) yield `${names}: ${sentence(why)} ${next ?? ''}`.trimEnd();
+    const example = new Set(alike.map(({ why }) => why)).size > 1 ? 'for example, ' : '';
+    for (const { why, next } of alike.slice(0, 1))
+      yield `${names}: ${example}${sentence(why)} ${next ?? ''}`.trimEnd();
   }
 }

@@ -43,7 +43,6 @@ export const addWebhook = operation({
     kinds: z.array(kindText).max(100).nullish().describe('only events of these record kinds'),
     changes: z
       .array(z.enum(CHANGES))
-      .max(CHANGES.length)
       .nullish()
       .describe(
         `only these changes: ${CHANGES.join(', ')} (format json: your entries, and events with their keys)`,

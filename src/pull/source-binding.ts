@@ -36,7 +36,7 @@ export async function openSourceBinding(
     return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
     code: 'mirror.other_source',
-    hint: 'Set DATABASE_URL to a separate mirror for this source; --new-source accepts it for this mirror.',
+    hint: `For the same service, set BMS_BASE_URL (source.baseUrl) to ${bound}. For another one, set DATABASE_URL to a separate mirror, or accept it for this mirror: --new-source.`,
   });
 }
 

@@ -47,10 +47,14 @@ test('reads records by ids and ranges of ids, and names those that the service d
 
 test('shows how many pages the list has if fewer than the wanted ones', async () => {
   const { path, env } = await scene(260);
-  const read = async (pages: string) => (await run(['backfill', 'clients', '--pages', pages], env)).stdout;
-  expect(await read('2-9')).toMatch(/^clients: 160 records read: .*\nThe list has only 3 pages\.\n$/);
-  expect(await read('7')).toMatch(/^clients: 0 records read: .*\nThe list has only 3 pages\.\n$/);
-  expect(await read('3')).toMatch(/^clients: 60 records read: .*\n$/);
+  const read = async (pages: string, exit: number) => {
+    const { code, stdout } = await run(['backfill', 'clients', '--pages', pages], env);
+    expect([pages, code]).toEqual([pages, exit]);
+    return stdout;
+  };
+  expect(await read('2-9', 0)).toMatch(/^clients: 160 records read: .*\nThe list has only 3 pages\.\n$/);
+  expect(await read('7', 3)).toMatch(/^clients: 0 records read: .*\nThe list has only 3 pages\.\n$/);
+  expect(await read('3', 0)).toMatch(/^clients: 60 records read: .*\n$/);
   expect(ask(path, 'select detail from run_kinds order by run_id')).toEqual([
     { detail: 'The list has only 3 pages.' },
     { detail: 'The list has only 3 pages.' },

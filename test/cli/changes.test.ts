@@ -138,6 +138,14 @@ describe('changes', () => {
     expect(seqsInText(await run(['changes', '--since', copied], inToronto))).toEqual([ALL + 2, ALL + 3]);
   });
 
+  test('say of an update why it has no fields, and of no other event', async () => {
+    const { session, env } = await mirrorWithChanges();
+    const bare = { kind: 'clients', record_id: '12', observed_at: at('13:00'), fields: '{}' };
+    await putChanges(session, { ...bare, change: 'updated' }, { ...bare, change: 'deleted' });
+    const { stdout } = await run(['changes', '--limit', '2'], env);
+    expect(stdout).toMatch(/ updated +privacy\.exclude has removed what changed\n.* deleted\n$/);
+  });
+
   test('of a mirror without any says so to a person, and nothing to a program', async () => {
     const env = { DATABASE_URL: `file:${freshMirror()}` };
     await run(['migrate'], env);

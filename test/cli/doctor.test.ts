@@ -68,7 +68,13 @@ test('doctor refuses another base URL, as a pull does', async () => {
 
   expect(ended.code).toBe(1);
   expect(checksIn(ended).filter(({ ok }) => !ok)).toEqual([
-    expect.objectContaining({ name: 'tenant', code: 'mirror.other_source' }) as object,
+    expect.objectContaining({
+      name: 'tenant',
+      code: 'mirror.other_source',
+      hint: expect.stringContaining(
+        `For the same service, set BMS_BASE_URL (source.baseUrl) to ${ours.url}.`,
+      ) as string,
+    }) as object,
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { packageVersion } from '../../src/lib/package-folder.ts';
 import type { StatusDocument } from '../../src/checks/status-document.ts';
 import type { CheckResult } from '../../src/lib/check-result.ts';
+import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { openSqliteSession } from '../../src/db/sqlite/session.ts';
@@ -89,6 +90,25 @@ describe('status', () => {
       /^clients: the service could not be reached, first 20\d\d-.* UTC\. To be read again: 20\d\d-.* UTC\.$/m,
     );
     expect(stdout).toMatch(/^Not certified:\nclients: .*nothing listens at/m);
+    await session.atomically(async (tx) => {
+      await tx.query(sql`update runs set finished_at = '2026-03-01 12:00:00.000'`);
+      await tx.query(sql`
+        update run_kinds set started_at = case state
+          when 'aborted' then '2026-03-01 11:59:59.000' else '2026-03-01 11:00:00.000' end`);
+      await tx.query(sql`
+        insert into mirror_meta (key, value) values ('due.clients', 'all@2026-03-01T11:59:58Z')
+        on conflict (key) do update set value = excluded.value`);
+    });
+    expect((await run(['status'], env)).stdout).toMatch(
+      /^clients: .*, first .*\. To be read again: due now\.$[^]*^clients .* due now$/m,
+    );
+  });
+
+  test('says of what several lists share that it is an example', async () => {
+    const { env } = await pulledMirror();
+    await run(['pull', 'projects', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' });
+    const { stdout } = await run(['status'], env);
+    expect(stdout).toMatch(/^projects, clients: for example, GET \/api\/\w+ page 1: .*nothing listens at/m);
   });
 
   test('dates the last change of a kind by its latest event: neither the first reading nor a change without one counts', async () => {

@@ -43,6 +43,7 @@ test('shows changes by day, and those of some days alone, on the page and as a f
   expect(await seen('?record=3')).toEqual([second, '3']);
   expect((await get('/changes?from=yesterday')).status).toBe(400);
   const page = await (await get('/changes?from=2026-03-02&to=2026-03-02&kind=clients')).text();
+  expect(page).toContain('privacy.exclude has removed what changed');
   const range =
     / class="button" href="(?:\/changes\?kind=clients&amp;from=\d{4}-\d\d-\d\d&amp;to=\d{4}-\d\d-\d\d)">([^<]+)</g;
   expect([...page.matchAll(range)].map(([, words]) => words)).toEqual(['Today', 'Yesterday', '7 days']);

@@ -1,5 +1,6 @@
 import type { RecordedChange } from '../../events/read-changes.ts';
 import { compactJson, isArray, isObject, parseJson } from '../../lib/json/json.ts';
+import { FIELDS_EXCLUDED } from '../../store/records/record-story.ts';
 import { tableLine, truncateText, utcCell } from './io.ts';
 
 /** Widths are fixed: with `--follow` the longest value is not known in advance. */
@@ -17,7 +18,8 @@ export const CHANGE_HEADER = [
 
 export function changeRow(event: RecordedChange): string {
   const { seq, observedAt, kind, recordId, change, fields } = event;
-  const cells = [String(seq), utcCell(observedAt), kind, recordId, change, fieldsShown(fields)];
+  const shown = change === 'updated' ? fieldsShown(fields) : '';
+  const cells = [String(seq), utcCell(observedAt), kind, recordId, change, shown];
   return tableLine(cells, WIDTHS);
 }
 
@@ -28,10 +30,11 @@ export function fieldsShown(text: string): string {
   return [...fields.slice(0, FIELDS_SHOWN), ...more].join(', ');
 }
 
-/** Writes each changed field of an event as `name: old → new`, values of more than `longest` characters shortened. */
+/** Writes each changed field of an update as `name: old → new`, values of more than `longest` characters shortened. */
 export function changedFieldTexts(text: string, longest: number): string[] {
   const fields = parseJson(text);
   if (!isObject(fields)) return [];
+  if (text === '{}') return [FIELDS_EXCLUDED];
   return Object.entries(fields).map(([name, pair]) => {
     const values = isArray(pair) ? pair : [];
     const [before, after] = values.map((value) => truncateText(compactJson(value), longest));

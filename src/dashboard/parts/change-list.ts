@@ -5,6 +5,7 @@ import { dataTable, html, type Html, type Part } from '../../http/html.ts';
 import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Translator } from '../../lib/text/translator.ts';
 import { parseObjectText, recordName } from '../../store/records/record-name.ts';
+import { FIELDS_EXCLUDED } from '../../store/records/record-story.ts';
 import { badge, itemList } from './layout.ts';
 import { ellipsize, labelledField, shownText } from './values.ts';
 import type { Reader } from './reader.ts';
@@ -41,6 +42,7 @@ export function changeList(
         >
       </div>
       ${entry === null && isWhole ? html`<p class="small quiet">${spanOf(change, reader)}</p>` : null}
+      ${fields.length === 0 && change.change === 'updated' ? html`<p class="small quiet">${t(FIELDS_EXCLUDED)}</p>` : null}
       ${fields.length === 0 ? null : fieldTable(reader, change, fields.slice(0, most), fields.length)}
     </li>`;
   });

@@ -129,6 +129,9 @@ export function noEventWords(row: MirroredRecord | null): MessageKey {
     : 'Its last change made no event, or its events are no longer kept.';
 }
 
+/** Of an update whose fields were excluded since. */
+export const FIELDS_EXCLUDED: MessageKey = 'privacy.exclude has removed what changed';
+
 /** The state of a record in words, after "Record 17 of clients is". */
 export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = {
   live: 'live',

@@ -269,6 +269,14 @@ test.each([
     'usage.input',
     'created, updated, deleted, restored, entry.done; did you mean updated?',
   ],
+  [
+    [
+      ...['add', 'https://192.0.43.8/', '--name', 'x'],
+      ...['--changes', 'created,updated,deleted,restored,entry.done,entry.parked'],
+    ],
+    'usage.input',
+    'expected one of created, updated, deleted, restored, entry.done',
+  ],
   [['add', 'https://192.0.43.8/', '--name', 'x', '--format', 'irc'], 'usage', 'slack'],
 ])('%j is a mistake of usage', async (argv, code, message) => {
   const ended = await hooksOf(`file:${freshMirror()}`)(...argv, '--json');
