@@ -15,6 +15,7 @@ import {
 } from '../lib/json/json.ts';
 import { isStorable, truncate } from '../lib/text/text.ts';
 import { ownValue, decodeIfFits } from './decode-record.ts';
+import { itemField } from './normalize-spelling.ts';
 import { isBlank, valueIn, type ShownFields } from './shown-value.ts';
 
 /** A record with a usable id: the id, and the record as compact JSON with every number as received. */
@@ -245,17 +246,24 @@ export function listChangedFields(kind: Kind, before: JsonObject, after: JsonObj
   });
 }
 
-/** Normalises a value for comparison: text to NFC, numbers without float noise. */
+/** Normalises a value for comparison: text to NFC, numbers and amounts without float noise, nested values as their types write them. */
 function normalizeValue(field: Field | undefined, value: Json | undefined): Json | undefined {
-  if (isArray(value)) return value.map((item) => normalizeValue(undefined, item) ?? null);
+  if (isArray(value)) return value.map((item) => normalizeValue(field, item) ?? null);
   if (isObject(value)) {
     const members = Object.entries(value);
-    return Object.fromEntries(members.map(([name, item]) => [name, normalizeValue(undefined, item) ?? null]));
+    return Object.fromEntries(
+      members.map(([name, item]) => [name, normalizeMember(itemField(field, name), item)]),
+    );
   }
   if (typeof value === 'string')
-    return (field?.type === 'text' ? null : roundFloatNoise(value, field?.scale)) ?? value.normalize('NFC');
+    return (field?.type === 'decimal' ? roundFloatNoise(value, field.scale) : null) ?? value.normalize('NFC');
   const rounded = isNumber(value) ? roundFloatNoise(String(value), field?.scale) : null;
   return rounded === null ? value : new LosslessNumber(rounded);
+}
+
+function normalizeMember(field: Field | undefined, item: Json): Json {
+  const normalized = normalizeValue(field, item) ?? null;
+  return field === undefined || isBlank(field, normalized) ? normalized : canonicalValue(field, normalized);
 }
 
 /** A text that is equal exactly for equal values: by the field's type, or as JSON where it has none or fits none. */

@@ -94,13 +94,13 @@ export function isShownAsWritten(kind: Kind, name: string, sent: Json, remote: J
 /** Whether two values of a field are one value in two spellings of the service; in an array, members that it has added count too. */
 export function isSameInAnySpelling(kind: Kind, name: string, valueA: Json, valueB: Json): boolean {
   const field = findSentField(kind, name);
-  const spell = kind.naturalKey.includes(name) ? spellKey : (value: Json) => normalizeSpelling(value);
+  const spell = kind.naturalKey.includes(name) ? spellKey : (value: Json) => normalizeSpelling(field, value);
   const [one, other] = [spell(valueA), spell(valueB)];
   return isSameValue(field, one, other) && isSameValue(field, other, one);
 }
 
 /** A value in the one spelling in which natural keys are compared. */
-export const spellKey = (value: Json): Json => normalizeSpelling(value, normalizeKey);
+export const spellKey = (value: Json): Json => normalizeSpelling(undefined, value, normalizeKey);
 
 /** Whether two values are equal in a field of this type; without a type they are compared as JSON, a number also as its text. */
 export function isSameValue(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {

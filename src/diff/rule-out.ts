@@ -71,7 +71,11 @@ export function showsSentValue(
   return (
     sent.length === 0 ||
     sent.some(({ name, field, value }) =>
-      isLike(field, normalizeSpelling(value), normalizeSpelling(shownValue(kind, record, name) ?? null)),
+      isLike(
+        field,
+        normalizeSpelling(field, value),
+        normalizeSpelling(field, shownValue(kind, record, name) ?? null),
+      ),
     )
   );
 }

@@ -542,6 +542,16 @@ function changed(
   );
 }
 
+test.each([
+  ['a text, however like a float', named('clients'), 'phone', '"15145551234.10001"', '"15145551234.10002"', true],
+  ['40 cents of a large amount', named('clients'), 'credit', '"123456789012.40001"', '"123456789012.00001"', true],
+  ['a nested text', named('bookings'), 'items', '[{"details":"1234567890.12345678"}]', '[{"details":"1234567890.12345679"}]', true],
+  ['the spelling of a nested amount', named('bookings'), 'items', '[{"total":"10.00"}]', '[{"total":10}]', false],
+  ['the noise of a nested amount', named('bookings'), 'items', '[{"total":"10.1"}]', '[{"total":"10.100000000000001"}]', false],
+])('the change of %s', (_what, kind, field, before, after, isOne) => {
+  expect(changed(field, [before, after], kind)).toEqual(isOne ? [field] : []);
+}); // prettier-ignore
+
 /** Purchase lines with any value in known fields, hinted fields and others. */
 const lines = fc
   .uniqueArray(

@@ -70,6 +70,10 @@ describe('natural keys', () => {
 
   test('are equal with accents in one sign and in two, and with entities escaped twice', () => {
     expect(hasNaturalKeyOf(CLIENTS, { code: 'É' }, { code: 'E\u0301' })).toBe(true);
+    expect(
+      hasNaturalKeyOf(CLIENTS, { code: 'N°5 cœur ñ' }, { code: 'N&deg;5 c&oelig;ur &amp;ntilde;' }),
+    ).toBe(true);
+    expect(hasNaturalKeyOf(CLIENTS, { code: 'ZZ\u00ad-1\u200e' }, { code: 'ZZ-1' })).toBe(true);
     expect(hasNaturalKeyOf(CLIENTS, { code: 'A & B' }, { code: 'A &amp;amp; B' })).toBe(true);
   });
 

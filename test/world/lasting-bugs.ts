@@ -169,7 +169,7 @@ export const LASTING_BUGS: readonly LastingBug[] = [
   {
     name: 'what a list spells otherwise is another user’s change',
     trait: 'spelling:',
-    parts: { normalizeSpelling: () => (value) => value },
+    parts: { normalizeSpelling: () => (_field, value) => value },
   },
   {
     name: 'what our own update wrote is another user’s change',

@@ -59,22 +59,27 @@ export function decimalPlaces(text: string): number {
   return point === -1 ? 0 : text.length - point - 1;
 }
 
-const EXACT_DIGITS = 12;
+/** A float that is written with no more digits than these has none that it made up. */
+const EXACT_DIGITS = 15;
+/** The digits that sums of floats keep. */
+const KEPT_DIGITS = 12;
 /** The largest difference between two equal float sums; smaller than the precision of any amount. */
 const NOISE_PLACES = 9;
 
 /**
- * Rounds a number to twelve digits if it has more and, as sums of floats do, more places than amounts have: those of its field, or
- * four. Close to 0 the digits are noise: with more than twelve places it is rounded to nine. Null for any other text: a long
- * amount is exact.
+ * Rounds a number that has more digits than a float keeps and, as sums of floats do, more places than amounts have: those of its
+ * field, or four. These places stay, and twelve digits. Close to 0 the digits are noise: with more than twelve places it is
+ * rounded to nine. Null for any other text: a long amount is exact.
  */
 export function roundFloatNoise(token: string, scale = 4): string | null {
   const number = canonicalNumber(token);
+  const amountPlaces = Math.max(scale, 4);
   const places = number === null ? 0 : decimalPlaces(number);
-  if (number === null || places <= Math.max(scale, 4)) return null;
+  if (number === null || places <= amountPlaces) return null;
   const exact = new Big(number);
   const rounded = exact.round(NOISE_PLACES);
   const hasManyDigits = number.replace(/^-?[0.]*|\./g, '').length > EXACT_DIGITS;
-  if (places > EXACT_DIGITS && (!hasManyDigits || rounded.eq(0))) return canonicalNumber(rounded.toFixed());
-  return hasManyDigits ? canonicalNumber(exact.prec(EXACT_DIGITS).toFixed()) : null;
+  if (places > KEPT_DIGITS && (!hasManyDigits || rounded.eq(0))) return canonicalNumber(rounded.toFixed());
+  const kept = Math.max(amountPlaces, KEPT_DIGITS - 1 - exact.e);
+  return hasManyDigits ? canonicalNumber(exact.round(kept).toFixed()) : null;
 }

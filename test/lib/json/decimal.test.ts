@@ -142,6 +142,8 @@ test.each([
   ['0.000000001234', null],
   ['0.00001', null],
   ['123456789012345.1234', null],
+  ['123456789012.40001', '123456789012.4'],
+  ['1234567890.12345', null],
 ])('%s is %s with the noise of floats; null = it has none', (noisy, amount) => {
   expect(roundFloatNoise(noisy)).toBe(amount);
 });
