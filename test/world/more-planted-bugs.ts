@@ -56,7 +56,10 @@ export const MORE_PLANTED_BUGS: readonly {
 }[] = [
   {
     name: 'every record of the mirror counts as new',
-    parts: { possibleMatchesSince: (real) => (db, kind) => real(db, kind, { tick: -1, at: '', seq: null }) },
+    parts: {
+      possibleMatchesSince: (real) => (db, kind) =>
+        real(db, kind, { tick: -1, at: '', seq: null, holder: null }),
+    },
   },
   {
     name: 'our own write has the origin of the service',

@@ -1,7 +1,7 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { parseObject, isObject, type JsonObject, type Json } from '../../lib/json/json.ts';
 import { formatInstant, type Clock } from '../../lib/time/clock.ts';
-import { readTick } from '../../store/kinds/kind-standing.ts';
+import { readListHolder, readTick } from '../../store/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links.ts';
 import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
@@ -48,9 +48,12 @@ export async function journalRequest(
   const now = clock.now();
   const ageMs = startAge(clock);
   const n = entry.attempts + 1;
-  const tick = await readTick(tx, entry.kind);
-  const watermark: Watermark = { tick, at: formatInstant(now), seq: await latestSeq(tx) };
-  const preimage = JSON.stringify(watermark);
+  const preimage = JSON.stringify({
+    tick: await readTick(tx, entry.kind),
+    at: formatInstant(now),
+    seq: await latestSeq(tx),
+    holder: await readListHolder(tx, entry.kind),
+  } satisfies Watermark);
   const patch = { state: 'sending', attempts: n, preimage, nextAttemptAt: null } as const;
   if (!(await changeEntry(tx, { ...entry, patch, now }))) throw new ClaimLostError(entry.id);
   await postponeProbe(tx, entry.kind, now);
@@ -120,7 +123,8 @@ export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject
 /** What the mirror knew before an entry's last send. */
 export function watermarkOf(entry: Entry): Watermark {
   const known = (entry.preimage === null ? {} : JSON.parse(entry.preimage)) as Partial<Watermark>;
-  return { tick: known.tick ?? 0, at: known.at ?? entry.createdAt, seq: known.seq ?? null };
+  const { tick = 0, at = entry.createdAt, seq = null, holder = null } = known;
+  return { tick, at, seq, holder };
 }
 
 /** Stores that a write has certainly changed nothing, and why; part of the transaction that closes its attempt. */

@@ -36,11 +36,15 @@ export async function readPossibleMatches(db: Queryable, kind: Kind, entry: Entr
   const otherPayloads = (await openCreates(db, kind.name))
     .filter((create) => create.id !== entry.id)
     .map(payloadOf);
-  return [...found.values()].filter((match) => {
-    const isExplained = otherPayloads.some((payload) => hasAllSentValues(kind, payload, match.record));
-    return !isExplained || hasAllSentValues(kind, wanted, match.record);
+  return [...found.values()].filter(({ record }) => {
+    const named = namedValues(kind, wanted, record);
+    return otherPayloads.every((payload) => namedValues(kind, payload, record) <= named);
   });
 }
+
+/** How many values of a payload a record shows, if it shows all of them; else 0. It is the record of the create that names most of it. */
+const namedValues = (kind: Kind, payload: JsonObject, record: JsonObject): number =>
+  hasAllSentValues(kind, payload, record) ? Object.keys(payload).length : 0;
 
 /** A live record that now has another natural key may be another record under the same id. */
 function isReused(kind: Kind, payload: JsonObject, rewritten: Rewritten): boolean {

@@ -2,7 +2,13 @@ import type { Kind } from '../../catalog/kind.ts';
 import type { MessageKey } from '../../lib/text/translator.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
-import { readStanding, lastReading, readingsSince, type Reading } from '../../store/kinds/kind-standing.ts';
+import {
+  readListHolder,
+  readStanding,
+  lastReading,
+  readingsSince,
+  type Reading,
+} from '../../store/kinds/kind-standing.ts';
 import { isPrompt } from '../../store/outbox/prompt-kinds.ts';
 import { readAttempts, saveLink, unlistedLinks } from '../../store/outbox/attempts-and-links.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
@@ -143,6 +149,8 @@ async function readSearch(
 }
 
 const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
+const OTHERS: MessageKey =
+  'the list is read under another token than before the send, which may not be shown the record';
 const EMPTY: MessageKey = 'a service in maintenance may also answer an empty list';
 const PARTIAL: MessageKey = 'its list shows only a part of its records';
 
@@ -159,7 +167,9 @@ async function readTrust(
   const all = await readUnreadable(tx, kind);
   const acceptsQuarantine = all.length > 0 && !all.some(isNew) && (await readAbsences(tx, kind)).size === 0;
   const unlistedIds = certifiedAt === null ? [] : (await unlistedLinks(tx, kind, certifiedAt)).filter(isNew);
-  const doubt = unlistedIds.length > 0 ? HIDDEN : reasonToDoubt(latest, isAskedFor);
+  const { holder } = watermarkOf(unsettled.entry);
+  const isOfOther = holder !== null && !isAskedFor && holder !== (await readListHolder(tx, kind));
+  const doubt = unlistedIds.length > 0 ? HIDDEN : isOfOther ? OTHERS : reasonToDoubt(latest, isAskedFor);
   return { acceptsQuarantine, unreadable: acceptsQuarantine ? [] : all, unlistedIds, doubt };
 }
 

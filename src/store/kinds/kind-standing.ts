@@ -3,6 +3,7 @@ import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE, RUN_KINDS } from '../tables/engine-tables.ts';
 import { pickColumns, readNumber, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
+import { readMeta } from './meta.ts';
 
 const TIMES = ['certifiedAt', 'baselineAt', 'lastSweepAt'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'controlFailures', 'knownFrom');
@@ -76,4 +77,12 @@ export async function readTick(db: Queryable, kind: string): Promise<number> {
       else (select max(answered) from sightings where sightings.kind = kind_state.kind) end as tick
     from kind_state where kind = ${kind}`;
   return (await readNumber(db, tick)) ?? 0;
+}
+
+/** Whose token has read a kind's list to its end last, by a digest; null = nobody's. */
+export async function readListHolder(db: Queryable, kind: string): Promise<string | null> {
+  const holders = JSON.parse((await readMeta(db, `holders.${kind}`)) ?? '[]') as {
+    readonly holder: string;
+  }[];
+  return holders.at(-1)?.holder ?? null;
 }

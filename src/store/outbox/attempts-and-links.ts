@@ -104,6 +104,11 @@ export async function moveLink(
     where kind = ${kind} and record_id = ${recordId}`);
 }
 
+/** Deletes the links whose records have been deleted since. */
+export async function deleteEndedLinks(tx: Transaction): Promise<void> {
+  await tx.query(sql`delete from links as l where ${wasDeletedSince(sql`l.linked_at`)}`);
+}
+
 /** Whether the record of a row `l` was deleted after an instant: its id then belongs to another record, or to none. */
 export const wasDeletedSince = (instant: SQL): SQL => sql`exists (
   select 1 from changes as c where c.kind = l.kind and c.record_id = l.record_id and c.change = 'deleted'

@@ -3,6 +3,7 @@ import type { ChangeEvent } from '../../diff/compare-page.ts';
 import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import { writeMeta } from '../kinds/meta.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
+import { deleteEndedLinks } from '../outbox/attempts-and-links.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import {
@@ -90,6 +91,7 @@ export async function pruneChanges(tx: Transaction, oldest: Date): Promise<void>
   const isOld = sql`
     observed_at < ${formatInstant(oldest)} and seq < (select max(seq) from changes) and ${isSentEverywhere}`;
   if (!(await hasRow(tx, sql`select 1 from changes where ${isOld} limit 1`))) return;
+  await deleteEndedLinks(tx); // Nothing would show any more that a later record under the id is another one.
   await tx.query(sql`delete from changes where ${isOld}`);
   const first = (await readNumber(tx, sql`select min(seq) from changes`)) ?? 1;
   await writeMeta(tx, 'changes.removed_up_to', String(first - 1));

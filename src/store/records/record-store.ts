@@ -95,6 +95,8 @@ export interface Watermark {
   readonly at: string;
   /** The number of the last change event; null where no send was noted. */
   readonly seq: number | null;
+  /** Whose token had read the list last, by a digest; null where that is unknown. */
+  readonly holder: string | null;
 }
 
 /** Live records that appeared or returned after a watermark, without records that an outbox entry is known to have made. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_DEPTH, parseJson } from '../../../src/lib/json/json.ts';
 import { abandonEntry, retryEntry } from '../../../src/outbound/decisions/decide.ts';
 import { LISTED_KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { pruneChanges } from '../../../src/store/records/change-store.ts';
 import { pullKinds } from '../../../src/pull/sweep/pull-kinds.ts';
 import type { Source } from '../../../src/source/source.ts';
 import { RULES, logger, sandbox } from '../../pull/support.ts';
@@ -51,8 +52,37 @@ describe('a create of unknown outcome', () => {
     expect(await on.rows(sql`select * from links`)).toEqual([]);
   });
 
-  test('is found under the id of a deleted record, be it of others or our own', async () => {
-    for (const owner of ['another', 'our own'] as const) {
+  test('whose record shows more that another lost one sent leaves it to that one', async () => {
+    const name = 'Garage du Nord Tremblay';
+    const on = await opened({ service: { size: 12 } });
+    spoil(on, 'POST', { drop: 'before' }, { times: 1 });
+    const part = await on.send(create({ name }));
+    spoil(on, 'POST', { drop: 'after' }, { times: 1 });
+    const whole = await on.send(create({ code: 'ZZ-1', name }));
+    await endPatience(on);
+    expect(await on.entry(whole)).toMatchObject({ state: 'done', verdict: 'adopted', attempts: 1 });
+    expect(await on.entry(part)).toMatchObject({ state: 'done', verdict: 'resent' });
+    const codes = on.service.world
+      .ids('clients')
+      .map((id) => on.service.world.get('clients', id))
+      .filter((record) => record?.['name'] === name)
+      .map((record) => record?.['code'] ?? '');
+    expect(codes.sort()).toEqual(['', 'ZZ-1']);
+  });
+
+  test('is not sent again by a list that is read under another token than before the send', async () => {
+    const { on, id } = await lostCreate('did not arrive');
+    await on.session.atomically((tx) =>
+      tx.write(sql`update outbox set preimage = replace(preimage, '"holder":"', '"holder":"other ')`),
+    );
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    expect(asked(on, 'POST')).toHaveLength(1);
+  });
+
+  test.each(['another', 'our own', 'our own, whose history was pruned'])(
+    'is found under the id of a deleted record of: %s',
+    async (owner) => {
       const on = await opened({ service: { seed: 7 } });
       const old = { code: 'OLD-1', name: 'Old' };
       const recordId = owner === 'another' ? enter(on, old) : await makeOwn(on, old);
@@ -65,14 +95,17 @@ describe('a create of unknown outcome', () => {
       expect(
         await on.rows(sql`select 1 from clients where id = ${recordId} and _deleted_at is not null`),
       ).toHaveLength(1);
+      enter(on, { code: 'LATER', name: 'Later' });
+      await on.pull('clients');
+      if (owner.endsWith('pruned')) await on.session.atomically((tx) => pruneChanges(tx, on.clock.now()));
       spoil(on, 'POST', { drop: 'before' }, { times: 1 });
       const id = await on.send(create());
       on.service.world.insert('clients', { ...ZOE, id: Number(recordId) });
       await on.pass(300);
       expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId });
       expect(zoes(on)).toBe(1);
-    }
-  });
+    },
+  );
 
   test('is found though another entry lands its record while a sweep has asked for a page', async () => {
     const on = await opened();
