@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
-import { findSentField, type Kind } from '../../catalog/kind.ts';
+import type { Kind } from '../../catalog/kind.ts';
 import { isSameInAnySpelling, merge, readNameOf } from '../../diff/merge-update.ts';
-import { isBlank, shownValue, withBlanks } from '../../diff/shown-value.ts';
+import { shownValue, withBlanks } from '../../diff/shown-value.ts';
 import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { hasRow } from '../../db/rows/rows.ts';
 import { readListView } from '../../store/kinds/field-store.ts';
@@ -71,14 +71,14 @@ async function isListedBase(db: Queryable, { kind, recordId, base, baseAt }: Ent
 }
 
 /**
- * The fields of an update that a record does not show, though its author has seen a value of them, or though we have written them
- * already: they may be blank now, or nowhere to be seen any more.
+ * The fields of an update that a record does not show, though its author has seen a value of them or a blank, or though we have
+ * written them already: they may be blank now, or nowhere to be seen any more, or shown by the list alone.
  */
 export async function readDoubtfulFields(db: Queryable, kind: Kind, entry: Entry, record: JsonObject) {
   const absent = wantedNames(kind, entry).filter((name) => shownValue(kind, record, name) === undefined);
   if (absent.length === 0 || entry.attempts > 0) return absent;
   const base = (await readBaseOfUpdate(db, kind, entry)) ?? {};
-  return absent.filter((name) => !isBlank(findSentField(kind, name), shownValue(kind, base, name)));
+  return absent.filter((name) => shownValue(kind, base, name) !== undefined);
 }
 
 /** Whether effects, newest first, made the value that is there of the seen one, each of what the one before it made. */

@@ -68,6 +68,26 @@ describe.each(ONE_DATABASE)('a field that is left out while it is blank, in %s,'
 });
 
 describe.each(ONE_DATABASE)('in %s', (database) => {
+  test.each(['', '111'])(
+    'a field that lists alone show is a conflict where another user has changed it from %j',
+    async (phone) => {
+      const on = await opened({ database, pulled: [] });
+      const number = on.service.world.insert('clients', { ...ADA, phone })['id'] as number;
+      const leavesOut = { do: { leavesOut: ['phone'] } };
+      on.service.setFaults(
+        on.service.world
+          .ids('clients')
+          .map((id) => ({ on: { kind: 'clients', method: 'GET', id: String(id) }, ...leavesOut })),
+      );
+      await on.pull('clients');
+      const entry = await push(on, String(number), { phone: '418' });
+      on.service.world.update('clients', number, { phone: '514' });
+      await on.work();
+      expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'conflict' });
+      expect(asked(on, 'PUT')).toEqual([]);
+    },
+  );
+
   test('a field that another user has cleared is a conflict', async () => {
     const { on, id, number } = await scene(database);
     const entry = await push(on, id, { fax: '777' });
