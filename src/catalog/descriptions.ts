@@ -26,10 +26,7 @@ const KINDS: Readonly<Record<string, KindEntry>> = {
 };
 
 /** A kind of the settings has no section of the documentation. */
-export function describeKindName(kind: string): {
-  readonly section: string | null;
-  readonly meaning: Translations;
-} {
+export function describeKindName(kind: string) {
   const [section, , , meaning] = KINDS[kind] ?? [null, null, null, DECLARED_KIND];
   return { section, meaning: translateAll(meaning, { kind }) };
 }

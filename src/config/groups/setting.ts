@@ -18,19 +18,16 @@ export function setting<T extends z.ZodType>(schema: T, meaning: string, extraIn
   return schema;
 }
 
-/** Gathers settings under one key; a group is itself a setting only if it has a meaning. */
-export function group<T extends z.ZodRawShape>(shape: T, about: SettingInfo = {}) {
-  const schema = orEmpty(z.strictObject(shape, 'a map of settings'));
-  registry.add(schema, about);
-  return schema;
-}
+/** Gathers settings under one key. */
+export const group = <T extends z.ZodRawShape>(shape: T) =>
+  orEmpty(z.strictObject(shape, 'a map of settings'));
 
-/** A group whose other keys are free. @param complete Adds the defaults that depend on other keys. */
+/** A group whose other keys are free, and which is a setting itself. @param complete Adds the defaults that depend on other keys. */
 export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(
   shape: T,
   extraKeys: V,
   about: SettingInfo,
-  complete?: (values: OpenMap) => OpenMap,
+  complete: (values: OpenMap) => OpenMap,
 ) {
   const schema = orEmpty(z.object(shape, 'a map of settings').catchall(extraKeys), complete);
   registry.add(schema, about);
