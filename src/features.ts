@@ -51,6 +51,7 @@ const FILE_PANELS: readonly Lazy<FilePanel>[] = [
 export const PAGE_ROUTES: readonly Lazy<AddPage>[] = [
   async () =>
     (await import('./features/export/pages/exports-page.ts')).exportsPage(await loadAll(FILE_PANELS)),
+  async () => (await import('./features/export/pages/changes-file.ts')).addChangesFile,
   async () => (await import('./features/reports/pages.ts')).addReportPage,
   async () => (await import('./features/plans/pages/plans-page.ts')).addPlansPage,
   async () => (await import('./features/plans/pages/plan-page.ts')).addPlanPage,

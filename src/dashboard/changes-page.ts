@@ -1,35 +1,27 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
-import { countChanges, rangeOfDays, readLatestChanges } from '../events/read-changes.ts';
+import { countChanges, eventsOf, readLatestChanges } from '../events/read-changes.ts';
 import { pushersOf } from '../store/outbox/outbox-store.ts';
-import { checkKind, recordIdText } from '../operations/inputs.ts';
+import { changeFilters, checkKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
 import type { Reader } from './parts/reader.ts';
 import { listPanel, emptyNote, pageTitle } from './parts/layout.ts';
-import { addPage, beforeId, filterValue, type Dashboard } from './parts/page.ts';
+import { addPage, beforeId, type Dashboard } from './parts/page.ts';
 import { filterForm, linkTo, listPage, PAGE_ROWS, pageLinks, type Query } from './parts/paging.ts';
 
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
   const names = kinds.map((kind) => kind.name);
-  const day = filterValue.describe('a day in the zone of the schedules: 2026-03-01');
-  const filters = {
-    kind: filterValue,
-    record: filterValue.pipe(recordIdText.optional()),
-    from: day,
-    to: day,
-  };
-  const querystring = z.object({ ...filters, before: beforeId });
+  const querystring = z.object({ ...changeFilters, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async ({ query, reader }) => {
     const { t } = reader;
     const { kind, record, from, to } = query;
     checkKind(kinds, kind);
-    const days = await rangeOfDays(session, query, reader.now(), reader.timezone);
-    const wanted = { ...days, kind, recordId: record };
-    const before = Math.min(days.before, query.before ?? days.before);
+    const wanted = await eventsOf(session, query, reader.now(), reader.timezone);
+    const before = Math.min(wanted.before, query.before ?? wanted.before);
     const read = await readLatestChanges(session, { ...wanted, before, limit: PAGE_ROWS + 1 });
     const total = await countChanges(session, wanted);
     const { rows, ...rest } = listPage(read, (change) => change.seq, total);
@@ -42,7 +34,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
     const list = html`${rows.length === 0 ? emptyNote(t('None.')) : byDay}
     ${pageLinks(reader, '/changes', query, rest)}`;
     const files = dashboard.fileLinks.map(
-      (links) => html` · ${links(reader, 'bi_changes', { kind, record, from, to })}`,
+      (links) => html` · ${links(reader, 'changes', { kind, record, from, to })}`,
     );
     const content = html`${pageTitle(t('Changes'), html`${t('Newest first')}${files}`)}
     ${dayLinks(reader, { kind, record })}

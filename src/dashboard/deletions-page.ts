@@ -3,7 +3,7 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { readDisappeared, readHeldRecords, type ShownHold } from '../store/records/deletion-store.ts';
 import { HOLD_WORDS, heldBecause } from '../words/holds.ts';
-import { recordIdText } from '../operations/inputs.ts';
+import { filterValue, recordIdText } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { recordAddress } from './parts/change-list.ts';
@@ -11,7 +11,7 @@ import { decisionForms, holdButtons, holdEffects } from './parts/decisions.ts';
 import { sentence } from '../lib/text/text.ts';
 import { html, type Html } from '../http/html.ts';
 import { badge, listPanel, emptyNote, pageTitle } from './parts/layout.ts';
-import { addPage, filterValue, type Dashboard } from './parts/page.ts';
+import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
 

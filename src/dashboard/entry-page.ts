@@ -1,3 +1,4 @@
+import { fieldLabel } from '../catalog/descriptions.ts';
 import { isArray, isObject } from '../lib/json/json.ts';
 import type { Attempt } from '../store/outbox/attempts-and-links.ts';
 import type { Entry } from '../store/outbox/outbox-store.ts';
@@ -16,7 +17,7 @@ import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import { recordLink } from './parts/change-list.ts';
 import { entryDecisions } from './parts/decisions.ts';
 import { dataTable, focusable, html, type Html } from '../http/html.ts';
-import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, factList, itemList, emptyNote, markEnglish, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { duration } from './parts/runs.ts';
@@ -54,7 +55,7 @@ export function addEntryPage(app: Server, dashboard: Dashboard): void {
 function factsOf(history: EntryHistory, nameOf: NameOf, reader: Reader): Html {
   const { t, exactTime } = reader;
   const { entry, isMaker } = history;
-  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt, result } = entry;
+  const { kind, recordId, key, verdict, createdAt, updatedAt, nextAttemptAt } = entry;
   const candidates = candidatesOf(entry).map(
     (id) => html`${recordLink(reader, kind, id, nameOf(kind, id))} `,
   );
@@ -70,13 +71,19 @@ function factsOf(history: EntryHistory, nameOf: NameOf, reader: Reader): Html {
       t(entry.state === 'unsettled' ? 'Next look' : 'Next attempt'),
       nextAttemptAt === null ? null : exactTime(nextAttemptAt),
     ],
-    [
-      t('Result'),
-      candidates.length > 0 || result === null || verdict === 'conflict'
-        ? null
-        : verbatim(membersText(jsonOrText(result))),
-    ],
+    [t('Result'), candidates.length > 0 ? null : resultWords(entry, reader)],
   ]);
+}
+
+/** The faults of an entry as sentences, any other result as its members; null for one that has a table. */
+function resultWords(entry: Entry, reader: Reader): Html | null {
+  const { kind, result } = entry;
+  const value = jsonOrText(result);
+  const faults = isObject(value) ? value['faults'] : null;
+  if (isArray(faults))
+    return html`${faults.map((each) => html`<p>${markEnglish(reader, valueAsText(each))}</p>`)}`;
+  if (result === null || conflictTable(entry, reader) !== null) return null;
+  return verbatim(membersText(value, (name) => fieldLabel(reader, kind, name)));
 }
 
 /** What a conflict shows: each field as it was, as the service has it now, and as the entry wants it. */

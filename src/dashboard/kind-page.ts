@@ -1,8 +1,6 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
 import { isListed } from '../catalog/kind.ts';
-import { readLatestChanges } from '../events/read-changes.ts';
-import { pushersOf } from '../store/outbox/outbox-store.ts';
 import { SyncError } from '../lib/sync-error.ts';
 import { parseInstant } from '../lib/time/clock.ts';
 import { describeOutcome } from '../words/outcome-texts.ts';
@@ -10,7 +8,6 @@ import type { UserRole } from '../store/users/user-store.ts';
 import { latestReadings, type ReportedReading } from '../store/kinds/kind-standing.ts';
 import { knownKindName, requireKind } from '../operations/inputs.ts';
 import type { Server } from '../http/server.ts';
-import { changeList } from './parts/change-list.ts';
 import { canSend, decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
@@ -28,7 +25,6 @@ import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { kindHeading, labelledKind } from './parts/values.ts';
 
-const CHANGES_SHOWN = 20;
 const READINGS_SHOWN = 200;
 
 export function addKindPages(app: Server, dashboard: Dashboard): void {
@@ -56,24 +52,15 @@ export function addKindPages(app: Server, dashboard: Dashboard): void {
         code: 'record.unknown_kind',
         hint: `/records/${kind} shows those that were read.`,
       });
-    const changes = await readLatestChanges(session, { kind, limit: CHANGES_SHOWN });
-    const pushers = await pushersOf(session, changes);
     const readings = await latestReadings(session, kind, READINGS_SHOWN);
     const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
       <a href="/changes?kind=${kind}">${t('Changes')}</a>
       ${dashboard.fileLinks.map((links) => html` · ${links(reader, kind)}`)}`;
-    const all = html`<a href="/changes?kind=${kind}"
-      >${t('All changes of {kind}', { kind: kindLabel(reader, kind) })}</a
-    >`;
     const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
-    const changesHead = { id: 'changes', title: t('Latest changes'), note: all, isLive: true };
     const content = html`${pageTitle(kindHeading(reader, kind), html`${stateBadge(reader, line)} ${ways}`)}
       <div class="columns">
-        <div>
-          ${standing(line, reader, user?.role)} ${plots(line, readings, reader)}
-          ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
-        </div>
-        ${panel(changesHead, changes.length === 0 ? emptyNote(t('None yet.')) : changeList(changes, reader, pushers))}
+        <div>${standing(line, reader, user?.role)} ${plots(line, readings, reader)}</div>
+        ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
       </div>`;
     return { title: capitalize(kindLabel(reader, kind)), content, hasPlots: true };
   });

@@ -14,7 +14,7 @@ import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
-const CHANGES_SHOWN = 14;
+const CHANGES_SHOWN = 8;
 
 export function addOverviewPage(app: Server, dashboard: Dashboard): void {
   const { session, clock } = dashboard;
@@ -83,7 +83,6 @@ function tiles(
     ${tile(reader, '/changes', changes, t('changes in 24 hours'))}
     ${tile(reader, '/outbox?state=open', open, t('open in the outbox'))}
     ${tile(reader, '/outbox?state=unsettled', outbox.unsettled ?? 0, t('with an unknown outcome'))}
-    ${tile(reader, '/outbox?state=rejected', outbox.rejected ?? 0, t('refused entries'))}
   </ul>`;
 }
 

@@ -12,6 +12,7 @@ import {
   STORY_STATES,
   type RecordStory,
 } from '../store/records/record-story.ts';
+import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import { readShownStory } from '../outbound/decisions/entry-list.ts';
 import { payloadText } from './outbox-page.ts';
 import { explain } from '../words/verdicts.ts';
@@ -20,7 +21,7 @@ import type { Server } from '../http/server.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import { changeList, recordLink } from './parts/change-list.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, factList, itemList, emptyNote, pageTitle, panel } from './parts/layout.ts';
+import { badge, factList, itemList, emptyNote, pageSteps, pageTitle, panel } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { linkTo } from './parts/paging.ts';
@@ -40,13 +41,15 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
       throw new SyncError(`The mirror has no trace of record ${id} of ${kind.name}.`, {
         code: 'record.absent',
       });
+    const linked = [...story.refersTo, ...story.referredBy].map((link) => ({ ...link, recordId: link.id }));
+    const nameOf = await readNames(session, kinds, linked);
     const latest = await readLatestChanges(session, { kind: kind.name, recordId: id, limit: CHANGES_SHOWN });
     const origins = new Map(story.events.map((event) => [event.seq, event.origin])); // An adopted create names its entry.
     const changes = latest.map((change) => ({ ...change, origin: origins.get(change.seq) ?? change.origin }));
     const numbered = capitalize(`${kindLabel(reader, kind.name, 'one')} ${id}`);
     const body = html`<div class="body">
-      <p>${t('The record is {state}.', { state: t(STORY_STATES[story.state]) })}</p>
-      ${stateFacts(kind.name, story, reader)}
+      <p>${pageSteps(reader, t('The record is {state}.', { state: t(STORY_STATES[story.state]) }))}</p>
+      ${stateFacts(kind.name, story, nameOf, reader)}
     </div>`;
     const all = html`<a href="${linkTo('/changes', { kind: kind.name, record: id })}"
       >${t('all {n, number}', { n: story.events.length })}</a
@@ -56,12 +59,15 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
     const versions = changes.length === 0 ? none : changeList(changes, reader, story.pushers, true);
     const recordTitle = recordName(story.row?.raw ?? changes[0]?.before ?? null);
     const title = recordTitle === '' ? numbered : recordTitle;
-    const files = dashboard.fileLinks.map((links) => html` · ${links(reader, kind.name, { ids: id })}`);
+    const correct = html` · <a href="/plans">${t('To correct it: edit the workbook, then upload it')}</a>`;
+    const files = dashboard.fileLinks.map(
+      (links) => html` · ${links(reader, kind.name, { ids: id })}${kind.update === null ? null : correct}`,
+    );
     const content = html`${pageTitle(html`<span translate="no">${title}</span>`, html`<span title="${kind.name} ${id}">${numbered}</span>${files}`)}
       <div id="record" data-live>
         ${panel({ id: 'state', title: t('State') }, body)}
         <div class="columns">
-          <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, reader)}</div>
+          <div>${fieldPanel(kind.name, story, reader)} ${referredPanel(story, nameOf, reader)}</div>
           <div>
             ${panel({ id: 'versions', title: t('Versions'), note }, versions)}
             ${issuePanel(kind.name, story, reader)} ${entryPanel(story.entries, reader)}
@@ -73,7 +79,7 @@ export function addRecordPage(app: Server, dashboard: Dashboard): void {
   });
 }
 
-function stateFacts(kind: string, story: RecordStory, reader: Reader): Html {
+function stateFacts(kind: string, story: RecordStory, nameOf: NameOf, reader: Reader): Html {
   const { t, exactTime } = reader;
   const { state, row, absence, createdBy, refersTo } = story;
   const deletedAt = row?.deletedAt ?? null;
@@ -95,7 +101,8 @@ function stateFacts(kind: string, story: RecordStory, reader: Reader): Html {
         : html`<a href="/outbox/${createdBy}">${t('entry {id} of the outbox', { id: createdBy })}</a>`,
     ],
     ...refersTo.map((link) => {
-      return [labelledField(reader, kind, link.field), recordLink(reader, link.kind, link.id)] as const;
+      const name = nameOf(link.kind, link.id);
+      return [labelledField(reader, kind, link.field), recordLink(reader, link.kind, link.id, name)] as const;
     }),
   ]);
 }
@@ -127,7 +134,7 @@ function fieldPanel(kind: string, story: RecordStory, reader: Reader): Html {
   );
 }
 
-function referredPanel(story: RecordStory, reader: Reader): Html | null {
+function referredPanel(story: RecordStory, nameOf: NameOf, reader: Reader): Html | null {
   if (story.referredBy.length === 0) return null;
   const groups = Map.groupBy(story.referredBy, (reference) =>
     reader.t('{kind} ({field})', {
@@ -136,7 +143,7 @@ function referredPanel(story: RecordStory, reader: Reader): Html | null {
     }),
   );
   const facts = [...groups].map(([name, links]) => {
-    const items = links.map((link) => html`${recordLink(reader, link.kind, link.id)} `);
+    const items = links.map(({ kind, id }) => html`${recordLink(reader, kind, id, nameOf(kind, id))} `);
     return [
       name,
       html`${items}${links.length < MOST_REFERRED ? null : html`<span class="quiet">${reader.t('and more')}</span>`}`,

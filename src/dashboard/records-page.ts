@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { kindLabel } from '../catalog/descriptions.ts';
+import { isListed } from '../catalog/kind.ts';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
 import { searchRecords } from '../store/records/find-records.ts';
@@ -32,7 +33,10 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const first = after === undefined ? null : linkTo(path, { q });
     const next = records.length > PAGE_ROWS ? linkTo(path, { q, after: shown.at(-1)?.id }) : null;
     const about = after === undefined ? t('by id') : t('by id, after {id}', { id: after });
-    const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, about)}
+    const standing = html` · <a href="/kinds/${kind.name}">${t('Freshness and reliability')}</a>`;
+    const files = dashboard.fileLinks.map((links) => html` · ${links(reader, kind.name)}`);
+    const ways = html`${about}${isListed(kind) ? standing : null}${files}`;
+    const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, ways)}
       ${searchForm(reader, path, q)}
       <section class="panel" aria-label="${t('Records')}">
         ${isPrepared ? null : preparingNote(reader, [kind.name])}

@@ -1,7 +1,8 @@
 import { addedUser, addUser, readUserList, removeUser, rotateUser } from '../operations/users.ts';
 import type { AnyOperation } from '../operations/operation.ts';
-import type { Server } from '../http/server.ts';
+import type { Server, Typed } from '../http/server.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
+import type { Translator } from '../lib/text/translator.ts';
 import { USER_ROLES } from '../store/users/user-store.ts';
 import { decisionForms, type DecisionButton } from './parts/decisions.ts';
 import { emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
@@ -16,7 +17,7 @@ export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const page = { path: PATH, summary, role: 'admin' } as const;
   addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
   for (const [operation, title] of [
-    [addUser, '{name} was added'],
+    [{ ...addUser, formOf: addForm }, '{name} was added'],
     [rotateUser, '{name} has a new token'],
   ] as const) {
     addResultForm(app, dashboard, operation, ({ reader }, document) => {
@@ -49,12 +50,11 @@ async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | nul
         );
   const title = t('Users');
   const content = html`${pageTitle(title, t('A viewer reads, a writer also pushes, an operator also decides, an admin also administers.'))}
-  ${added} ${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)}
-  ${panel({ id: 'add', title: t('Add a user'), isLive: false }, addForm(reader))}`;
+  ${added} ${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)} ${addForm(reader)}`;
   return { title, content };
 }
 
-const roleOptions = (reader: Reader, chosen: string): readonly Html[] =>
+const roleOptions = (reader: Translator, chosen: string): readonly Html[] =>
   USER_ROLES.map(
     (role) =>
       html`<option value="${role}" ${role === chosen ? html`selected` : null}>${reader.term(role)}</option>`,
@@ -81,14 +81,19 @@ const tokenForms = ({ t }: Reader, name: string): Html => {
   return decisionForms([rotate, remove], PATH, 'admin');
 };
 
-const addForm = (reader: Reader): Html =>
-  html`<form class="filters body" method="post" action="${PATH}">
-    <label>${reader.t('name')} <input name="name" required maxlength="100" autocomplete="off" /></label>
+function addForm(reader: Translator, { name = '', role = 'viewer' }: Typed = {}): Html {
+  const form = html`<form class="filters body" method="post" action="${PATH}">
+    <label>
+      ${reader.t('name')}
+      <input name="name" value="${name}" required maxlength="100" autocomplete="off" />
+    </label>
     <label>
       ${reader.t('role')}
       <select name="role">
-        ${roleOptions(reader, 'viewer')}
+        ${roleOptions(reader, role)}
       </select>
     </label>
     <button class="main">${reader.t('Add')}</button>
   </form>`;
+  return panel({ id: 'add', title: reader.t('Add a user'), isLive: false }, form);
+}

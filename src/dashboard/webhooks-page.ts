@@ -4,21 +4,15 @@ import type { EndpointTest } from '../events/webhooks/test-event.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { listDeliveries, type LoggedDelivery } from '../events/webhooks/delivery-queue.ts';
 import { listEndpoints, type EndpointWithHealth } from '../events/webhooks/endpoint-store.ts';
-import type { Server } from '../http/server.ts';
-import type { MessageKey } from '../lib/text/translator.ts';
+import type { Server, Typed } from '../http/server.ts';
+import type { MessageKey, Translator } from '../lib/text/translator.ts';
 import { addWebhook, testWebhook } from '../operations/webhooks.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons, canSend, type DecisionButton } from './parts/decisions.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import { badge, emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
-import {
-  addPage,
-  addResultForm,
-  beforeId,
-  filterValue,
-  type Dashboard,
-  type PageRequest,
-} from './parts/page.ts';
+import { addPage, addResultForm, beforeId, type Dashboard, type PageRequest } from './parts/page.ts';
+import { filterValue } from '../operations/inputs.ts';
 import type { Reader } from './parts/reader.ts';
 import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
@@ -29,7 +23,7 @@ export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: filterValue, before: beforeId });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
   addPage(app, dashboard, page, (request) => webhooksPage(dashboard, request));
-  addResultForm(app, dashboard, addWebhook, (request, document) => {
+  addResultForm(app, dashboard, { ...addWebhook, formOf: addForm }, (request, document) => {
     const { name, secret } = document as RevealedSecret;
     const { t } = request.reader;
     const title = t('{name} was added', { name });
@@ -80,21 +74,26 @@ async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, 
 /** The receivers that most people add; `format` of the operation. */
 const RECEIVERS = { slack: 'Slack', teams: 'Teams', email: 'E-mail', json: 'URL' } as const;
 
-function addForm(reader: Reader): Html {
+function addForm(reader: Translator, { name = '', format = '', url = '' }: Typed = {}): Html {
   const { t, language } = reader;
   const formats = Object.entries(RECEIVERS).map(
-    ([format, label]) => html`<option value="${format}">${t(label)}</option>`,
+    ([value, label]) =>
+      html`<option value="${value}" ${value === format ? html`selected` : null}>${t(label)}</option>`,
   );
   const form = html`<form class="filters body" method="post" action="${PATH}">
     <input type="hidden" name="language" value="${language}" />
-    <label>${t('name')} <input name="name" required maxlength="64" autocomplete="off" /></label>
+    <label
+      >${t('name')} <input name="name" value="${name}" required maxlength="64" autocomplete="off"
+    /></label>
     <label
       >${t('receiver')}
       <select name="format">
         ${formats}
       </select></label
     >
-    <label>${t('address')} <input name="url" required maxlength="2048" autocomplete="off" /></label>
+    <label
+      >${t('address')} <input name="url" value="${url}" required maxlength="2048" autocomplete="off"
+    /></label>
     <button class="main">${t('Add')}</button>
   </form>`;
   const note = t('Slack and Teams: the address of an incoming webhook. E-mail: one address.');

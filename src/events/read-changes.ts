@@ -76,10 +76,10 @@ export async function readChangesBySeq(db: Queryable, seqs: readonly number[]): 
 export const countChanges = (db: Queryable, wanted: EventsWanted): Promise<number> =>
   countUpTo(db, sql`changes where ${eventsWhere(wanted)}`);
 
-/** The events of some days, the first and the last included: those after one `seq` and before another. */
-export async function rangeOfDays(
+/** The events that filters ask for: of some days, the first and the last included, those after one `seq` and before another. */
+export async function eventsOf(
   db: Queryable,
-  { from, to }: Partial<Record<'from' | 'to', string | undefined>>,
+  { kind, record, from, to }: Partial<Record<'kind' | 'record' | 'from' | 'to', string | undefined>>,
   now: Date,
   timezone: string,
 ) {
@@ -91,10 +91,9 @@ export async function rangeOfDays(
       code: 'usage.days',
       hint: 'Write the earlier day first.',
     });
-  return {
-    after: begin === null ? 0 : (await firstSince(begin)) - 1,
-    before: end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1)),
-  };
+  const after = begin === null ? 0 : (await firstSince(begin)) - 1;
+  const before = end === null ? Number.MAX_SAFE_INTEGER : await firstSince(new Date(end.getTime() + 1));
+  return { after, before, kind, recordId: record };
 }
 
 /** The latest events that are searched for events of a kind before its index is used. */

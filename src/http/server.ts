@@ -4,12 +4,13 @@ import type * as z from 'zod';
 import type { Kind } from '../catalog/kind.ts';
 import type { SendingRules } from '../events/webhooks/sender.ts';
 import type { Schedule } from '../runs/schedule.ts';
-import type { Language } from '../lib/text/translator.ts';
+import type { Language, Translator } from '../lib/text/translator.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import type { WriteHealth } from '../db/session/write-watch.ts';
 import type { CounterReader } from '../outbound/freeze.ts';
 import type { NeedReader } from '../needs/read-needs.ts';
 import type { UserRole } from '../store/users/user-store.ts';
+import type { Html } from './html.ts';
 import type { Access, RequestUser, SignInSettings } from './access.ts';
 import type { Shares } from './limits.ts';
 import type { UploadLimit } from './upload-limit.ts';
@@ -75,6 +76,9 @@ export interface RouteContext extends ServingProcess, ServerSettings {
   readonly uploadLimit: UploadLimit;
 }
 
+/** What was typed in a form, by the names of its fields. */
+export type Typed = Readonly<Record<string, string>>;
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route needs no authentication. */
@@ -85,6 +89,8 @@ declare module 'fastify' {
     signsIn?: true;
     /** It changes nothing, even by POST. */
     isRead?: true;
+    /** Its form as it was sent, which stands below the reason of a refusal. */
+    formOf?: (translator: Translator, typed: Typed) => Html;
     /** Who may ask; without it, a viewer may read, and only an admin change. */
     role?: UserRole;
   }

@@ -25,6 +25,21 @@ export const recordIdText = z
   .refine((text) => BigInt(text) <= LARGEST_ID, 'expected at most 9223372036854775807')
   .describe('id of a record');
 
+/** A value of a filter; an empty one, as a form sends it, filters nothing. */
+export const filterValue = z
+  .string()
+  .max(100)
+  .optional()
+  .transform((value) => (value === '' ? undefined : value));
+
+/** Filters of change events, as `eventsOf` takes them. */
+export const changeFilters = {
+  kind: filterValue.describe('only events of this kind'),
+  record: filterValue.pipe(recordIdText.optional()).describe('only events of the record with this id'),
+  from: filterValue.describe('only events since this day, in the zone of the schedules: 2026-03-01'),
+  to: filterValue.describe('only events until this day, which is included'),
+};
+
 /** The same in a body, where it may be a number too. */
 export const recordIdOrNumber = z
   .custom<Json>(

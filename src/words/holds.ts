@@ -15,9 +15,9 @@ const UNNAMED: MessageKey = 'they left the list, and their deletion needs a deci
 
 /** Why held records need a person, by the code of the reason. */
 const REASONS: Readonly<Record<string, MessageKey>> = {
-  rows: 'more than {figure, number} records left the list at once: deletions.holdAbove.rows',
+  rows: 'more than {figure, number} records left the list at once, the limit in the settings',
   share:
-    'more than {figure, number, ::percent .##} of the records left the list at once: deletions.holdAbove.share',
+    'more than {figure, number, ::percent .##} of the records left the list at once, the limit in the settings',
   third: 'more than a third of all records left the list at once',
   empty: 'the service returned an empty list',
   cut_off: 'the list may be cut off: it has the same round number of records as before, and states no total',

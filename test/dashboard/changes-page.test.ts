@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { appendChanges } from '../../src/store/records/change-store.ts';
 import { serveMirror } from '../http/stage.ts';
-import { kindNamed, tempMirror } from '../store/temp-mirror.ts';
+import { kindNamed, NOON, tempMirror } from '../store/temp-mirror.ts';
+import { insertEntry } from '../store/outbox/entries.ts';
 
 const event = {
   change: 'updated',
@@ -48,12 +49,52 @@ test('shows changes by day, and those of some days alone, on the page and as a f
     / class="button" href="(?:\/changes\?kind=clients&amp;from=\d{4}-\d\d-\d\d&amp;to=\d{4}-\d\d-\d\d)">([^<]+)</g;
   expect([...page.matchAll(range)].map(([, words]) => words)).toEqual(['Today', 'Yesterday', '7 days']);
   const file =
-    /href="(\/v1\/export\/bi_changes\?format=csv[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    /href="(\/v1\/export\/changes\?format=csv[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
   const [, ...lines] = (await (await get(file)).text()).trimEnd().split('\r\n');
-  expect(lines.map((line) => line.split(',', 3))).toEqual([
-    ['2', 'clients', '2'],
-    ['3', 'clients', '3'],
+  expect(lines.map((line) => line.split(',', 4))).toEqual([
+    ['2026-03-02 23:59:59', 'updated', 'client', '3'],
+    ['2026-03-02 00:00:00', 'updated', 'client', '2'],
   ]);
+  const events = await (await get('/v1/export/bi_changes?from=2026-03-02&to=2026-03-02')).text();
+  expect(events.trimEnd().split('\r\n')).toHaveLength(3);
   expect((await get('/v1/export/bi_changes?record=3')).status).toBe(200);
   expect((await get('/v1/export/clients?kind=clients')).status).toBe(400);
+});
+
+test('the file has a line for each changed field, as the page shows it, in the language of the reader', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  const entry = { kind: 'clients', operation: 'update', recordId: '7', payload: '{}', base: null } as const;
+  const log = { kind: 'clients', runId: null, now: NOON };
+  const after = '{"id":7,"code":"C-7","name":"Zoé","phone":"819","credit":2073.25}';
+  const fields = '{"phone":["418","819"],"credit":["0.00","2073.25"]}';
+  await session.atomically(async (tx) => {
+    await insertEntry(tx, { ...entry, key: 'a', naturalKey: null, pushedBy: 'Ada', now: NOON });
+    const created = { ...event, recordId: '8', change: 'created', before: null } as const;
+    await appendChanges(tx, { ...log, origin: 'service', events: [{ ...created, after: '{"id":8}' }] });
+    await appendChanges(tx, {
+      ...log,
+      origin: 'outbox:1',
+      events: [{ ...event, recordId: '7', after, fields }],
+    });
+  });
+  const { get } = await serveMirror(session, { timezone: 'America/Toronto' });
+  const file = async (query: string, language: string) =>
+    (await (await get(`/v1/export/changes?${query}`, { 'accept-language': language })).text()).trimEnd();
+  const head = '2026-03-01 07:00:00,updated,client,7,C-7 · Zoé';
+  expect((await file('format=csv', 'en')).split('\r\n')).toEqual([
+    'when,change,kind,id,name,field,before,after,who',
+    `${head},Phone,418,819,by entry 1 of Ada`,
+    `${head},Credit,$0.00,"$2,073.25",by entry 1 of Ada`,
+    '2026-03-01 07:00:00,created,client,8,,,,,in the service',
+  ]);
+  // cspell:disable -- French.
+  const french = await file('format=excel&record=7', 'fr');
+  expect(french).toMatch(/^quand;changement;liste;identifiant;nom;champ;avant;après;qui\r\n/);
+  expect(french).toContain(';modifiée;client;7;C-7 · Zoé;Téléphone;');
+  expect(french).toContain('par l’envoi 1 (Ada)');
+  // cspell:enable
+  expect((await get('/v1/export/changes?kind=nothing')).status).toBe(422);
+  expect((await get('/v1/export/changes?format=xlsx')).headers.get('content-disposition')).toContain(
+    'changes.xlsx',
+  );
 });

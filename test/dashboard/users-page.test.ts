@@ -21,11 +21,9 @@ describe.each(ONE_DATABASE)('the page of users of a mirror in %s', (_name, open)
     const stage = await serveMirror(await open());
     const answer = await submit(stage, '/users', { name: '<Ada>', role: 'operator' });
     const refused = (await answer.text()).replaceAll(/\s+/g, ' ');
-    expect([answer.status, refused]).toEqual([
-      400,
-      expect.stringContaining('name: <span lang="en">expected'),
-    ]);
-    expect(refused).toContain('<a href="/users">Back</a>');
+    expect([answer.status, refused]).toEqual([400, expect.stringContaining('name: expected')]);
+    expect(refused).toContain('name="name" value="&lt;Ada&gt;"');
+    expect(refused).toMatch(/<option value="operator" selected ?>/);
     expect(refused).not.toMatch(/openapi|body\//);
     const added = await (await submit(stage, '/users', { name: 'Ada', role: 'operator' })).text();
     const token = /class="token"\s+value="([^"]{43})"/.exec(added)?.[1] ?? '';

@@ -80,6 +80,24 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
     expect(calm).not.toContain('https://example.com/in');
   });
 
+  test('shows the form of a refused receiver again, as it was filled in', async () => {
+    const stage = await serveMirror(await open());
+    const typed = { name: 'my room', format: 'slack', url: 'https://chat.example/in' };
+    for (const [fields, status, why] of [
+      [typed, 400, /name: expected a name/],
+      [{ ...typed, name: 'room', url: 'http://chat.example/in' }, 422, /it is not https/],
+    ] as const) {
+      const answer = await submit(stage, '/webhooks', stage.url, fields);
+      const page = (await answer.text()).replaceAll(/\s+/g, ' ');
+      expect([answer.status, page]).toEqual([status, expect.stringMatching(why)]);
+      for (const value of [fields.name, fields.url]) expect(page).toContain(`value="${value}"`);
+      expect(page).toMatch(/<option value="slack" selected ?>/);
+    }
+    expect(await (await stage.get('/webhooks/room/test', { accept: 'text/html' })).text()).toContain(
+      'href="/webhooks"',
+    );
+  });
+
   test('carries out a decision, says so, and the endpoint no longer needs anybody', async () => {
     const session = await open();
     await addEndpoints(session);

@@ -6,13 +6,13 @@ import { heldBecause } from '../../src/words/holds.ts';
 test.each([
   [
     'rows:1200',
-    'more than 1,200 records left the list at once: deletions.holdAbove.rows',
-    'plus de 1\u00a0200 fiches ont quitté la liste en même temps\u00a0: deletions.holdAbove.rows',
+    'more than 1,200 records left the list at once, the limit in the settings',
+    'plus de 1\u00a0200 fiches ont quitté la liste en même temps, la limite des réglages',
   ],
   [
     'share:0.025',
-    'more than 2.5% of the records left the list at once: deletions.holdAbove.share',
-    'plus de 2,5\u00a0% des fiches ont quitté la liste en même temps\u00a0: deletions.holdAbove.share',
+    'more than 2.5% of the records left the list at once, the limit in the settings',
+    'plus de 2,5\u00a0% des fiches ont quitté la liste en même temps, la limite des réglages',
   ],
   [
     'older_than:id',

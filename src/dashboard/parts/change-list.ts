@@ -1,6 +1,6 @@
-import { kindLabel } from '../../catalog/descriptions.ts';
+import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import type { RecordedChange } from '../../events/read-changes.ts';
-import { isArray, type Json } from '../../lib/json/json.ts';
+import { isArray } from '../../lib/json/json.ts';
 import { dataTable, html, type Html, type Part } from '../../http/html.ts';
 import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Translator } from '../../lib/text/translator.ts';
@@ -30,13 +30,12 @@ export function changeList(
   const items = changes.map((change) => {
     const { seq, kind, recordId, after, before, observedAt, origin } = change;
     const entry = entryOf(origin); // Not null: bms-sync itself wrote the change.
-    const who = pushers.get(origin);
-    const fields = Object.entries(parseObjectText(change.change === 'updated' ? change.fields : null));
+    const fields = changedFields(reader, change);
     return html`<li id="change-${seq}">
       <div class="head">
         ${badge(reader, change.change)} ${recordLink(reader, kind, recordId, recordName(after ?? before))}
         ${fields.length > 1 ? html`<span class="narrow quiet small">${t('{n, plural, one {# field} other {# fields}}', { n: fields.length })}</span>` : null}
-        ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${who === undefined ? t('by entry {entry}', { entry }) : t('by entry {entry} of {who}', { entry, who })}</a>`}
+        ${entry === null ? null : html`<a class="state plain" href="/outbox/${entry}">${makerOf(reader, origin, pushers)}</a>`}
         <a class="seq last" href="/changes?before=${seq + 1}"
           ><span class="unseen">${t('event {seq}', { seq })}, </span>${when(observedAt)}</a
         >
@@ -47,6 +46,22 @@ export function changeList(
     </li>`;
   });
   return itemList(items);
+}
+
+/** Each field that a change gave another value, with its values as people write them. */
+export function changedFields(reader: Reader, { kind, change, fields }: RecordedChange) {
+  const pairs = Object.entries(parseObjectText(change === 'updated' ? fields : null));
+  return pairs.map(([name, pair]) => {
+    const [before, after] = (isArray(pair) ? pair : []).map((value) => shownText(reader, kind, name, value));
+    return { name, label: fieldLabel(reader, kind, name), before: before ?? '', after: after ?? '' };
+  });
+}
+
+/** Who made a change: an entry of the outbox with its user, or somebody in the service. */
+export function makerOf({ t }: Translator, origin: string, pushers: ReadonlyMap<string, string>): string {
+  const [entry, who] = [entryOf(origin), pushers.get(origin)];
+  if (entry === null) return t('in the service');
+  return who ? t('by entry {entry} of {who}', { entry, who }) : t('by entry {entry}', { entry });
 }
 
 function spanOf(change: RecordedChange, { t, exactTime }: Reader): Part {
@@ -71,20 +86,18 @@ export function recordLink(translator: Translator, kind: string, id: string | nu
 
 function fieldTable(
   reader: Reader,
-  change: RecordedChange,
-  shown: readonly (readonly [string, Json])[],
+  { seq, kind, recordId }: RecordedChange,
+  shown: ReturnType<typeof changedFields>,
   inAll: number,
 ): Html {
-  const { seq, kind, recordId } = change;
-  const rows = shown.map(([name, pair]) => {
-    const [before, after] = isArray(pair) ? pair : [];
-    const shown = (value?: Json): string => ellipsize(shownText(reader, kind, name, value), LONGEST_VALUE);
-    return html`<tr>
-      <th scope="row">${labelledField(reader, kind, name)}</th>
-      <td><del>${shown(before)}</del></td>
-      <td><ins>${shown(after)}</ins></td>
-    </tr>`;
-  });
+  const rows = shown.map(
+    ({ name, before, after }) =>
+      html`<tr>
+        <th scope="row">${labelledField(reader, kind, name)}</th>
+        <td><del>${ellipsize(before, LONGEST_VALUE)}</del></td>
+        <td><ins>${ellipsize(after, LONGEST_VALUE)}</ins></td>
+      </tr>`,
+  );
   const { t } = reader;
   const more = inAll - rows.length;
   const caption = t('Fields of {record} that changed', {

@@ -97,11 +97,13 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
     const { kind, rows, single, hours, openIssues: issues } = line;
     const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
     return html`<tr>
-      <th scope="row"><a href="/kinds/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
-      <td class="parts">${stateBadge(reader, line)} ${proofWords(line, reader)}</td>
+      <th scope="row"><a href="/records/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
+      <td class="parts">
+        <a href="/kinds/${kind}">${stateBadge(reader, line)}</a> ${proofWords(line, reader)}
+      </td>
       <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
       <td class="number" data-title="${t('rows')}">
-        <a href="/records/${kind}">${rows === null ? '…' : count(rows)}</a>
+        ${rows === null ? '…' : count(rows)}
         ${single === 0 ? null : html`<p class="quiet small">${t(SINGLE, { n: single })}</p>`}
       </td>
       <td class="${changes === 0 ? 'blank' : ''}" data-title="${t('changes')}">

@@ -1,5 +1,6 @@
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
+import { translateReason } from '../../words/stored-reasons.ts';
 
 export const pageTitle = (title: Part, about: Part): Html =>
   html`<div class="title">
@@ -60,15 +61,19 @@ export const factList = (
 
 /** A text in English that may have a French one; without it, it is marked as English. Steps of the command line become those of pages. */
 export function markEnglish(translator: Translator, english: string): Part {
-  const { term, language } = translator;
-  const translated = term(english);
-  const parts = translated.split(STEP).map((text, at) => (at % 2 === 0 ? text : pageStep(translator, text)));
+  const { language } = translator;
+  const translated = translateReason(english, translator);
+  const parts = pageSteps(translator, translated);
   return language === 'en' || translated !== english ? parts : html`<span lang="en">${parts}</span>`;
 }
 
+/** A text with the steps of pages in place of those of the command line. */
+export const pageSteps = (translator: Translator, text: string): readonly Part[] =>
+  text.split(STEP).map((part, at) => (at % 2 === 0 ? part : pageStep(translator, part)));
+
 /** An option, or a command: after a colon to the end of its clause. */
 const STEP =
-  /(--[a-z-]+|(?<=: |, or |then )bms-sync (?:"[^"]*"|[^",;.)])+|bms-sync (?:outbox|webhooks)\b(?: list\b| [a-z]+ \d+)?)/;
+  /(--[a-z-]+(?: [A-Z]+)?|(?<=: |, or |then )bms-sync (?:"[^"]*"|[^",;.)])+|bms-sync (?:outbox|webhooks)\b(?: list\b| [a-z]+ \d+)?)/;
 
 /** The fields of forms by options, and the pages by commands: a number or a kind ends the address. */
 const PAGE_STEPS: readonly (readonly [step: RegExp, words: MessageKey, address: string])[] = [

@@ -1,4 +1,4 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import type { Counts } from './counts.ts';
 import { isRoleAllowed, type UserRole } from '../../store/users/user-store.ts';
@@ -84,13 +84,16 @@ type Answer = (
   reply: FastifyReply,
 ) => unknown;
 
+type FormOperation = AnyOperation & Pick<FastifyContextConfig, 'formOf'>;
+
 /** Adds the form of an operation, with the body of its command and the page to return to as `params` of the answer. */
 export function addForm(
   app: Server,
-  { context, operation }: { readonly context: Dashboard; readonly operation: AnyOperation },
+  { context, operation }: { readonly context: Dashboard; readonly operation: FormOperation },
   response: object,
   answer: Answer,
 ): void {
+  const { role, formOf } = operation;
   const schema = {
     summary: `${operation.name} by a form`,
     ...inputOf(operation, { back }),
@@ -99,7 +102,7 @@ export function addForm(
   };
   app.post(
     operation.path,
-    { config: { signsIn: true, role: operation.role }, schema },
+    { config: { signsIn: true, role, ...(formOf && { formOf }) }, schema },
     async (request, reply) => {
       const { user } = request;
       const by = deciderOf(request, 'page');
@@ -114,7 +117,7 @@ export function addForm(
 export function addResultForm(
   app: Server,
   context: Dashboard,
-  operation: AnyOperation,
+  operation: FormOperation,
   show: (request: PageRequest<JsonObject, object>, document: object) => Promise<Page>,
 ): void {
   const [, part = ''] = operation.path.split('/');
@@ -127,13 +130,6 @@ export function addResultForm(
 export const beforeId = wholeNumber(1)
   .optional()
   .describe('only rows before this one: where a page of the list begins');
-
-/** A value of a filter; an empty one, as a form sends it, filters nothing. */
-export const filterValue = z
-  .string()
-  .max(100)
-  .optional()
-  .transform((value) => (value === '' ? undefined : value));
 
 const done = z.string().max(40).optional().describe('the decision that was just carried out');
 

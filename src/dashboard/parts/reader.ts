@@ -60,6 +60,8 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     minute: date,
     /** The day of a stored instant, in words. */
     day: (text: string): string => day.format(parseInstant(text)),
+    /** The same as `YYYY-MM-DD HH:MM:SS` in the zone. */
+    localTime: (text: string): string => full.format(parseInstant(text)),
     /** Today, or a day before, as `YYYY-MM-DD`. */
     dayBefore: (days: number): string =>
       new Date(Date.parse(full.format(clock.now()).slice(0, 10)) - days * DAY).toISOString().slice(0, 10),

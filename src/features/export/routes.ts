@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
-import { eventsWhere, rangeOfDays } from '../../events/read-changes.ts';
-import { recordIdText } from '../../operations/inputs.ts';
+import { eventsOf, eventsWhere } from '../../events/read-changes.ts';
+import { changeFilters } from '../../operations/inputs.ts';
 import { StoppedError } from '../../lib/sync-error.ts';
 import { expandIds } from '../../runs/extent.ts';
 import { openExport } from './export-source.ts';
@@ -34,14 +34,6 @@ export const fileFormat = z
   .enum(['csv', 'excel', 'ndjson', 'xlsx'])
   .describe('excel: CSV with a comma before the decimals');
 
-const ofChanges = z.string().max(40).optional();
-const eventFilters = {
-  kind: ofChanges.describe('of bi_changes: only events of this kind'),
-  record: recordIdText.optional().describe('of bi_changes: only events of the record with this id'),
-  from: ofChanges.describe('of bi_changes: only events since this day'),
-  to: ofChanges.describe('of bi_changes: only events until this day, which is included'),
-};
-
 const schema = {
   summary: 'Export a record kind or a view as a file',
   tags: ['Records'],
@@ -57,7 +49,7 @@ const schema = {
       .describe("a kind's rows as they were at this instant; see the header bms-sync-remark"),
     columns: z.string().max(10_000).optional().describe('only these columns, in this order: id,name'),
     ids: z.string().max(10_000).optional().describe('only these records: 1,5-9'),
-    ...eventFilters,
+    ...changeFilters, // Of bi_changes alone.
     full: z.stringbool().default(false).describe('of a workbook: all columns, by their names'),
   }),
   response: { 200: { description: 'The file', content: { 'text/csv': { schema: z.string() } } } },
@@ -68,15 +60,15 @@ export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
   removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
-    const { format, asOf, columns, ids: listed, full, kind, record, from, to } = request.query;
+    const { format, asOf, columns, ids: listed, full, ...filters } = request.query;
     const what = request.params.view;
-    const isFiltered = [kind, record, from, to].some((filter) => filter !== undefined);
-    const range = await rangeOfDays(session, { from, to }, clock.now(), timezone);
+    const isFiltered = Object.values(filters).some((filter) => filter !== undefined);
+    const events = await eventsOf(session, filters, clock.now(), timezone);
     const { source, remark } = await openExport(session, kinds, {
       what,
       asOf,
       ids: listed === undefined ? undefined : expandIds(listed),
-      events: isFiltered ? eventsWhere({ ...range, kind, recordId: record }) : undefined,
+      events: isFiltered ? eventsWhere(events) : undefined,
       columns,
       headings: headingLanguage(format, full, request.language),
       now: clock.now(),

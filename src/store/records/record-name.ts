@@ -1,3 +1,4 @@
+import { NO_DAY } from '../../diff/decode-record.ts';
 import { compactJson, isObject, tryParseJson, type JsonObject } from '../../lib/json/json.ts';
 
 /** The fields that identify a record to people, in this order. */
@@ -7,7 +8,7 @@ const NAMES_SHOWN = 2;
 /** A few identifying values of a record, from its JSON text. */
 export function recordName(text: string | null): string {
   const record = parseObjectText(text);
-  const found = NAMES.map((name) => record[name] ?? null).filter((value) => value !== null && value !== '');
+  const found = NAMES.map((name) => record[name] ?? '').filter((value) => value !== '' && !NO_DAY.has(value));
   const shown = found.slice(0, NAMES_SHOWN);
   return shown.map((value) => (typeof value === 'string' ? value : compactJson(value))).join(' · ');
 }

@@ -139,7 +139,7 @@ export const STORY_STATES: Readonly<Record<RecordStory['state'], MessageKey>> = 
   suppressed: 'forgotten and excluded from the mirror (forget --suppress)',
   absent: 'without a row: the mirror has only traces of it',
   suspected: 'live, but no longer in the list; its deletion is not confirmed yet',
-  held: 'live, but no longer in the list; its deletion is on hold (bms-sync deletions)',
+  held: 'live, but no longer in the list; its deletion is on hold: bms-sync deletions',
   approved: 'live, but no longer in the list; its deletion was approved and waits for proof',
   rejected: 'live, but no longer in the list; a user decided to keep it',
   unlisted: 'live: no longer in the list, but the service still returns it',

@@ -50,7 +50,9 @@ describe('deletions', () => {
     expect(stdout).toMatch(/^kind +state +records +the first since \(UTC\) +ids\n/);
     expect(stdout).toMatch(new RegExp(`\\nclients +held +${GONE} +\\d{4}-.* ${ids.join(', ')}\\n`));
     expect(stdout).toContain('bms-sync deletions approve|reject KIND');
-    expect(stdout).toContain('clients: more than 5 records left the list at once: deletions.holdAbove.rows.');
+    expect(stdout).toContain(
+      'clients: more than 5 records left the list at once, the limit in the settings.',
+    );
     expect(await run(['deletions', 'list'], env)).toEqual({ code, stdout, stderr });
     expect(document(await run(['deletions', 'list', '--json'], env))).toEqual({
       deletions: await holds(env),

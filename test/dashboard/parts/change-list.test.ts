@@ -24,7 +24,7 @@ test('a change tells who has pushed it; one of others, when the service got it',
     const page = await (await get(path, { 'accept-language': language })).text();
     return page.replaceAll(/<[^>]+>/g, '').replaceAll(/\s+/g, ' ');
   };
-  for (const path of ['/', '/changes', '/kinds/clients', '/records/clients/17']) {
+  for (const path of ['/', '/changes', '/records/clients/17']) {
     const text = await textOf(path, 'en');
     expect(text).toContain('by entry 1 of Anna &amp; Co');
     expect(text).toContain('by entry 2 ');

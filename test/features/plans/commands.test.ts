@@ -94,7 +94,7 @@ describe('plan', () => {
       'a sheet without ids',
       'clients.csv',
       'code;name\nC-1;Ada\n',
-      'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--create). Without it: --match FIELD.',
+      'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--create). For a sheet without ids: --match FIELD',
     ],
     ['columns of several kinds', 'sheet.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
     ['no workbook', 'clients.xlsx', 'id\n1\n', 'is neither a workbook nor CSV'],

@@ -4,8 +4,9 @@ import { dataTable, html, type Html } from '../../../http/html.ts';
 import { readViewNames } from '../../../views/views.ts';
 import { exportLinks } from './export-links.ts';
 import { pageTitle, panel } from '../../../dashboard/parts/layout.ts';
-import { addPage, filterValue, type AddPage, type FilePanel } from '../../../dashboard/parts/page.ts';
+import { addPage, type AddPage, type FilePanel } from '../../../dashboard/parts/page.ts';
 import { filterForm } from '../../../dashboard/parts/paging.ts';
+import { filterValue } from '../../../operations/inputs.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
 import { labelledKind } from '../../../dashboard/parts/values.ts';
 

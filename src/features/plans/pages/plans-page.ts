@@ -1,10 +1,9 @@
 import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { countPlans } from '../store.ts';
-import type { Server } from '../../../http/server.ts';
+import type { Server, Typed } from '../../../http/server.ts';
 import { dataTable, html, type Html } from '../../../http/html.ts';
 import { deciderOf } from '../../../http/access.ts';
-import { problemOf } from '../../../http/answer-errors.ts';
 import { fieldLabel, kindLabel } from '../../../catalog/descriptions.ts';
 import { FORM_BYTES } from '../../../http/upload-limit.ts';
 import { UsageError } from '../../../lib/sync-error.ts';
@@ -13,8 +12,8 @@ import { uploadPlan } from '../operations/upload-plan.ts';
 import { isRoleAllowed } from '../../../store/users/user-store.ts';
 import { listPanel, emptyNote, pageTitle, panel } from '../../../dashboard/parts/layout.ts';
 import { addPage, beforeId, type Dashboard } from '../../../dashboard/parts/page.ts';
-import { sendProblemPage } from '../../../dashboard/parts/problem-page.ts';
 import { formField, listPage, PAGE_ROWS, pageLinks } from '../../../dashboard/parts/paging.ts';
+import type { Translator } from '../../../lib/text/translator.ts';
 import { translateReason } from '../../../words/stored-reasons.ts';
 import { planBadge } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
@@ -54,38 +53,32 @@ const uploadSchema = {
 /** Adds the route of the upload form, which answers with the new plan. */
 function addUpload(app: Server, dashboard: Dashboard): void {
   const { uploadLimit } = dashboard;
+  const formOf = (translator: Translator, typed: Typed) => uploadForm(dashboard, translator, typed);
   const options = {
-    config: { signsIn: true, role: 'operator' },
+    config: { signsIn: true, role: 'operator', formOf },
     bodyLimit: FORM_BYTES,
     schema: uploadSchema,
     onRequest: uploadLimit.reserve,
   } as const;
   app.post(PATH, options, async (request, reply) => {
-    let chosen: ReadonlyMap<string, string> = new Map();
-    try {
-      const { file, fields } = await readForm(app, request).catch((error: unknown) => {
-        // The parser's own errors have no status.
-        throw error instanceof Error && !('statusCode' in error)
-          ? noFile('The form is cut off', error)
-          : error;
-      });
-      chosen = fields;
-      if (file === undefined) throw noFile('The form has no file');
-      const choices = { create: fields.has('create'), allowReordered: fields.has('allowReordered') };
-      const rules = { kind: fields.get('kind'), match: fields.get('match'), ...choices };
-      const { who } = deciderOf(request, 'page');
-      const id = await uploadLimit.inTurn(() => uploadPlan(dashboard, { ...file, ...rules }, who));
-      return await reply.redirect(`${PATH}/${id}`, 303);
-    } catch (error) {
-      const problem = problemOf(error);
-      if (problem === null) throw error;
-      return sendProblemPage(reply, problem, uploadForm(dashboard, dashboard.readerOf(request), chosen));
-    }
+    const { file, fields } = await readForm(app, request).catch((error: unknown) => {
+      // The parser's own errors have no status.
+      throw error instanceof Error && !('statusCode' in error)
+        ? noFile('The form is cut off.', error)
+        : error;
+    });
+    request.body = Object.fromEntries(fields);
+    if (file === undefined) throw noFile('The form has no file.');
+    const choices = { create: fields.has('create'), allowReordered: fields.has('allowReordered') };
+    const rules = { kind: fields.get('kind'), match: fields.get('match'), ...choices };
+    const { who } = deciderOf(request, 'page');
+    const id = await uploadLimit.inTurn(() => uploadPlan(dashboard, { ...file, ...rules }, who));
+    return reply.redirect(`${PATH}/${id}`, 303);
   });
 }
 
 const noFile = (why: string, cause?: Error): UsageError =>
-  new UsageError(`${why}.`, { code: 'usage.sheet', hint: 'Choose an edited export.', cause });
+  new UsageError(why, { code: 'usage.sheet', hint: 'Choose an edited export.', cause });
 
 /** Reads a form to its end, so that a second file is always refused. */
 async function readForm(app: Server, request: FastifyRequest) {
@@ -105,18 +98,14 @@ async function readForm(app: Server, request: FastifyRequest) {
 }
 
 /** @param chosen What was chosen in a form that was refused. */
-function uploadForm(
-  { kinds }: Pick<Dashboard, 'kinds'>,
-  reader: Reader,
-  chosen: ReadonlyMap<string, string> = new Map(),
-): Html {
+function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Translator, chosen: Typed = {}): Html {
   const { t } = reader;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const keys = writable.flatMap(({ naturalKey }) => (naturalKey === 'all sent fields' ? [] : naturalKey));
   const kindField = {
     name: 'kind',
     label: t('Kind'),
-    value: chosen.get('kind'),
+    value: chosen['kind'],
     choices: writable.map((kind) => kind.name),
     labelOf: (name: string) => kindLabel(reader, name),
   };
@@ -124,13 +113,13 @@ function uploadForm(
   const matchField = {
     name: 'match',
     label: t('Find records by'),
-    value: chosen.get('match'),
+    value: chosen['match'],
     choices: [...new Set(keys)],
     labelOf,
   };
   const choice = (name: string, label: string): Html =>
     html`<label class="choice"
-      ><input type="checkbox" name="${name}" value="yes" ${chosen.has(name) ? html`checked` : null} />
+      ><input type="checkbox" name="${name}" value="yes" ${name in chosen ? html`checked` : null} />
       ${label}</label
     >`;
   return panel(

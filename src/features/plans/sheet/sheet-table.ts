@@ -88,7 +88,7 @@ export function collectRows() {
 }
 
 const NAME_ALL =
-  'Name each column once in the first row. The column id stays empty in new rows (--create). Without it: --match FIELD.';
+  'Name each column once in the first row. The column id stays empty in new rows (--create). For a sheet without ids: --match FIELD';
 
 export const columnsUnnamed = (): UsageError =>
   unreadableSheet('The first row does not name the columns, id among them.', undefined, NAME_ALL);

@@ -153,7 +153,7 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
       : [`There is no record kind "${named}" that can be written.`, writable];
   throw new UsageError(message, {
     code: 'usage.sheet',
-    hint: `Add --kind with one of ${kindsLeft.map((kind) => kind.name).join(', ')}.`,
+    hint: `Choose one of them (--kind): ${kindsLeft.map((kind) => kind.name).join(', ')}.`,
   });
 }
 
@@ -216,7 +216,10 @@ async function judgeUpdate(db: Queryable, row: SheetRow): Promise<JudgedRow> {
   const isExport = row.match.length === 0; // Another sheet shows no state: what is in the mirror now counts.
   if (isExport && version === '')
     return refuseRow(
-      [`${VERSION_COLUMN} is missing: it shows whether the record has changed since the export`, ...faults],
+      [
+        `${VERSION_COLUMN} is missing, which shows whether the record has changed: edit an exported file, and keep that column`,
+        ...faults,
+      ],
       moves,
     );
   if (isExport && version !== versionOf(record.text)) return judgeChangedRow(db, row, version);

@@ -117,7 +117,7 @@ function changedCells(kind: Kind, row: PlanRow, raw: JsonObject): readonly strin
   return parseCells(row.cells).flatMap((plannedCell) => {
     const now = shownValue(kind, raw, plannedCell.field) ?? null;
     if (canonicalJson(now) === canonicalJson(plannedCell.old)) return [];
-    const cell = `Row ${row.position}, ${plannedCell.field} of record ${row.recordId ?? ''}`;
-    return [`${cell}: ${compactJson(plannedCell.old)} is now ${compactJson(now)}.`];
+    const [id, old] = [row.recordId ?? '', compactJson(plannedCell.old)];
+    return [`Row ${row.position}, ${plannedCell.field} of record ${id}: ${old} is now ${compactJson(now)}.`];
   });
 }

@@ -108,11 +108,11 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRow, seen: SeenTarget
   const ownCells = cells.filter(isOurs);
   const refusals = [
     ...refusalOf(
-      'touched since',
+      'touched since:',
       cells.filter((cell) => !ownCells.includes(cell)),
     ),
     ...refusalOf(
-      'not proven to be ours (to undo it anyway: --unproven)',
+      'not proven to be ours (to undo it anyway: --unproven):',
       ownCells.filter((cell) => !isProven(cell)),
     ),
   ];
@@ -124,7 +124,7 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRow, seen: SeenTarget
 }
 
 const refusalOf = (why: string, cells: readonly PlannedCell[]): readonly string[] =>
-  cells.length === 0 ? [] : [`${why}: ${cells.map((cell) => cell.field).join(', ')}`];
+  cells.length === 0 ? [] : [`${why} ${cells.map((cell) => cell.field).join(', ')}`];
 
 /** The second of `[old, new]`. */
 const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;

@@ -106,7 +106,7 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
       putRecords(tx, 'clients', [{ id: '7', _raw: '{"id":7,"name":"Other"}' }]),
     );
     const stale = await page(`/plans/${id}`, 'Marie');
-    expect(stale).toContain('name of record 7: &quot;Old 7&quot; is now &quot;Other&quot;.');
+    expect(stale).toContain('Name of record 7: &quot;Old 7&quot; is now &quot;Other&quot;.');
     expect(stale).not.toMatch(/\/(?:approve|apply)"/);
     expect(stale).toContain('<strong aria-current="step">Export again, and make a new plan.</strong>');
   });

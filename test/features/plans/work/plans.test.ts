@@ -281,7 +281,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     const { on, id, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
     expect(planTexts(await planOf(on, unversioned(lines)))).toEqual([
-      `${id} refused: _version is missing: it shows whether the record has changed since the export`,
+      `${id} refused: _version is missing, which shows whether the record has changed: edit an exported file, and keep that column`,
     ]);
   });
 
