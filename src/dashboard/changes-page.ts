@@ -13,7 +13,6 @@ import { filterForm, linkTo, listPage, PAGE_ROWS, pageLinks, type Query } from '
 
 export function addChangesPage(app: Server, dashboard: Dashboard): void {
   const { session, kinds } = dashboard;
-  const names = kinds.map((kind) => kind.name);
   const querystring = z.object({ ...changeFilters, before: beforeId });
   const page = { path: '/changes', summary: 'Show change events', querystring };
   addPage(app, dashboard, page, async ({ query, reader }) => {
@@ -43,7 +42,7 @@ export function addChangesPage(app: Server, dashboard: Dashboard): void {
         name: 'kind',
         label: t('kind'),
         value: kind,
-        choices: names,
+        choices: kinds.map((each) => each.name),
         labelOf: (name) => kindLabel(reader, name),
       },
       { name: 'record', label: t('number of the record'), value: record },

@@ -49,16 +49,20 @@ function decisionTable(
   reader: Reader,
 ): Html {
   const { t, when } = reader;
-  /** A target is a name, an id, or a list of kinds. */
-  const labelled = (target: string): Part => {
+  /** A target is a name, the number of what has a page, or a list of kinds. */
+  const labelled = (target: string, [part = '']: readonly string[]): Part => {
     const names = target.split(',');
+    if (/^(?:outbox|plans)$/.test(part) && /^\d+$/.test(target))
+      return html`<a href="/${part}/${target}">${target}</a>`;
     return names.every((name) => kinds.has(name)) ? labelledKinds(reader, names) : target;
   };
   const rows = decisions.map(
     ({ at, who, role, via, what, target, detail }) =>
       html`<tr>
         <th scope="row" title="${what}">${decisionLabel(what, reader)}</th>
-        <td translate="no">${labelled(target ?? '–')} <span class="small quiet">${detail}</span></td>
+        <td translate="no">
+          ${labelled(target ?? '–', what.split(' '))} <span class="small quiet">${detail}</span>
+        </td>
         <td class="early"><span translate="no">${who}</span> ${badge(reader, role)}</td>
         <td data-title="${t('interface')}">${t(INTERFACES[via])}</td>
         <td class="nowrap early">${when(at)}</td>

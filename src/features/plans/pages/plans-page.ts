@@ -109,13 +109,12 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Translator, cho
     choices: writable.map((kind) => kind.name),
     labelOf: (name: string) => kindLabel(reader, name),
   };
-  const labelOf = (name: string): string => fieldLabel(reader, 'products', name);
   const matchField = {
     name: 'match',
     label: t('Find records by'),
     value: chosen['match'],
     choices: [...new Set(keys)],
-    labelOf,
+    labelOf: (name: string) => fieldLabel(reader, 'products', name),
   };
   const choice = (name: string, label: string): Html =>
     html`<label class="choice"
