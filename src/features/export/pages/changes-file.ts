@@ -49,6 +49,6 @@ export const addChangesFile: AddPage = (app, dashboard) => {
       return { name, heading: name, type: TYPES[key] ?? 'text' };
     });
     const source = { name: 'changes', columns, batches: lines(), dictionary: [] };
-    return sendExport(dashboard, request, reply, { source, format });
+    return sendExport(dashboard, request, reply, { source, format, remark: null });
   });
 };
