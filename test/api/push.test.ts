@@ -155,6 +155,7 @@ describe.each(ONE_DATABASE)('a batch, over a mirror in %s', (_name, open) => {
 
   test.each<[string, readonly object[], number, string, string]>([
     ['another body under a known key', [BEA, { ...ADA, data: { code: 'A-2' } }], 409, 'outbox.key_taken', 'line 2: The key "ada" belongs to entry 1'], // prettier-ignore
+    ['the key of a plan', [BEA, { ...ADA, key: 'plan:3:2' }], 422, 'outbox.invalid', 'line 2: key: only a row of a plan has the key plan:3:2'], // prettier-ignore
     ['a key twice', [BEA, BEA], 422, 'outbox.invalid', 'line 2: key: line 1 has the same'],
     ['a natural key twice', [BEA, { ...BEA, key: 'bea-2' }], 422, 'outbox.double', 'line 2: line 1 creates a record of clients with the same natural key.'], // prettier-ignore
     ['the natural key of an entry', [BEA, { ...ADA, key: 'ada-2' }], 422, 'outbox.double', 'line 2: Entry 1 of the outbox creates'], // prettier-ignore

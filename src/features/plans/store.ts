@@ -79,10 +79,11 @@ export type PlanRow = RowOf<typeof ROW_WITH_ENTRY>;
 /** The key of the entry that a row of a plan becomes. */
 export const entryKeyOf = (planId: number, position: number | string): string => `plan:${planId}:${position}`;
 
-/** The rows `r` of a plan, each with its entry. */
+/** The rows `r` of a plan, each with its entry: the one that applying the plan has stored. */
 const withEntries = (id: number): SQL => {
-  const key = sql`${entryKeyOf(id, '')} || r.position`;
-  return sql`plan_rows r left join outbox o on o.idempotency_key = ${key}
+  const isStored = sql`p.state = 'applied' and (${CHANGING} or r.refusal is null)`; // Exclusions may empty its cells since.
+  const key = sql`case when ${isStored} then ${entryKeyOf(id, '')} || r.position end`;
+  return sql`plans p join plan_rows r on r.plan_id = p.id left join outbox o on o.idempotency_key = ${key}
     left join outbox_keys k on k.idempotency_key = ${key}`;
 };
 

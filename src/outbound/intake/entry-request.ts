@@ -6,7 +6,7 @@ import { UsageError } from '../../lib/sync-error.ts';
 import type { SeenNames } from '../../store/kinds/field-store.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import { isStorable } from '../../lib/text/text.ts';
-import { validateEntry, type EntryDraft, type ValidEntry } from './validate-entry.ts';
+import { planKeyFaults, validateEntry, type EntryDraft, type ValidEntry } from './validate-entry.ts';
 import { valueForMessage } from './write-value.ts';
 
 /** A request for an entry of the outbox. */
@@ -70,7 +70,9 @@ function checkEntry(kinds: readonly Kind[], request: EntryRequest, seen: SeenNam
 function keyFaults(key: Json | undefined): string[] {
   if (key === undefined || key === null) return [];
   const isKey = typeof key === 'string' && key.trim() !== '' && key.length <= LONGEST_KEY && isStorable(key);
-  return isKey ? [] : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${valueForMessage(key)}`];
+  return isKey
+    ? planKeyFaults(key)
+    : [`key: expected a text of 1 to ${LONGEST_KEY} characters, got ${valueForMessage(key)}`];
 }
 
 const KEYS: readonly string[] = [

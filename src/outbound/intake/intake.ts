@@ -7,6 +7,7 @@ import { saveDecision, type Decider } from '../../store/users/decision-store.ts'
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { checkEntries, type CheckedEntry, type EntryRequest } from './entry-request.ts';
 import { refuseDuplicates } from './duplicate-check.ts';
+import { planKeyFaults } from './validate-entry.ts';
 import { describeAbsent, readOwnRows, type MirrorRow } from '../mirror-rows.ts';
 
 /** The result of a request; `isNew`: false where it was stored before, under the same key. */
@@ -156,7 +157,8 @@ function toRepeatedEntry(entry: CheckedEntry, earlier: Entry | EndedEntry): Stor
   const hashes = hashesOf(entry, earlier);
   const isSame = requestHash({ ...entry, kind: entry.kind.name }) === hashes.request;
   const hasOtherBase = entry.base !== null && baseHash(entry.base) !== hashes.base;
-  if (!isSame || hasOtherBase) throw keyTaken(entry, earlier);
+  const isPlanned = planKeyFaults(entry.key).length > 0; // A plan is applied once: the earlier entry is not its own.
+  if (!isSame || hasOtherBase || isPlanned) throw keyTaken(entry, earlier, isPlanned);
   const { id, key, kind, operation, recordId, state } = earlier;
   const notes = state === 'abandoned' ? [...entry.notes, ABANDONED] : entry.notes;
   return { id, key, kind, operation, recordId, state, isNew: false, notes };
@@ -171,11 +173,11 @@ export function rowNotes(entry: CheckedEntry, row: MirrorRow | null): string[] {
   return [row === null ? `${absent}: if the service does, its values are overwritten` : absent];
 }
 
-function keyTaken(entry: CheckedEntry, earlier: Entry | EndedEntry): SyncError {
+function keyTaken(entry: CheckedEntry, earlier: Entry | EndedEntry, isPlanned: boolean): SyncError {
   const owner = `entry ${earlier.id}, another ${earlier.operation} of ${earlier.kind}`;
   const place = entry.where === null ? '' : `${entry.where}: `;
   return new SyncError(`${place}The key "${entry.key}" belongs to ${owner}.`, {
     code: 'outbox.key_taken',
-    hint: 'Nothing was stored. Another change needs another key.',
+    hint: `Nothing was stored. ${isPlanned ? 'Make the plan again.' : 'Another change needs another key.'}`,
   });
 }

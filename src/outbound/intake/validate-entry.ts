@@ -177,6 +177,10 @@ function baseOf(operation: Operation, kind: Kind | undefined, base: Json | undef
 const shownOrNone = (value: Json | undefined): string =>
   value === undefined ? 'nothing' : valueForMessage(value);
 
+/** The fault of a key that only applying a plan gives: another entry with it would pass for the plan's own. */
+export const planKeyFaults = (key: string): string[] =>
+  /^plan:\d{1,15}:\d+$/.test(key) ? [`key: only a row of a plan has the key ${key}; choose another`] : [];
+
 /** The columns of an outbox row that an application may have written by SQL. */
 type StoredDraft = Pick<
   Entry,

@@ -1,4 +1,6 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
+import { hasRow } from '../../db/rows/rows.ts';
 import { hasNaturalKeyOf, hasOtherSentValues } from '../../diff/match.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant } from '../../lib/time/clock.ts';
@@ -19,7 +21,7 @@ import { readOwnRows } from '../mirror-rows.ts';
 import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { findLastBreak, isCurrent, type Break } from '../last-break.ts';
 import { isPaused } from '../own-sends.ts';
-import { validateStored } from '../intake/validate-entry.ts';
+import { planKeyFaults, validateStored } from '../intake/validate-entry.ts';
 import { findHolders } from '../intake/duplicate-check.ts';
 import type { OutboundParts } from '../parts.ts';
 
@@ -54,7 +56,9 @@ async function claimReady(
   stored: Entry,
   now: Date,
 ): Promise<ClaimedWork | Concluded> {
-  const valid = validateStored(parts.kinds, stored, await readSeenNames(tx, [stored.kind]));
+  const faults = await readPlanKeyFaults(tx, stored.key);
+  const seen = await readSeenNames(tx, [stored.kind]);
+  const valid = faults.length > 0 ? { faults } : validateStored(parts.kinds, stored, seen);
   if ('faults' in valid) {
     await finishEntry(tx, stored, { state: 'rejected', verdict: 'invalid', result: { ...valid }, now });
     return { step: 'ended' };
@@ -82,6 +86,15 @@ async function claimReady(
   if (entry.operation === 'create') return claimCreate(tx, parts, { entry, now, kind });
   await changeEntry(tx, { ...entry, patch: { state: 'sending' }, now }); // From now on no list overwrites its row.
   return { step: 'update', kind, entry: { ...entry, state: 'sending' } };
+}
+
+/** The fault of an entry that an application inserted by SQL under the key of a row of a plan that is not applied. */
+async function readPlanKeyFaults(tx: Transaction, key: string): Promise<readonly string[]> {
+  const faults = planKeyFaults(key);
+  const plan = Number(key.split(':')[1]);
+  const isRemoved = sql`id > ${plan} and not exists (select 1 from plans where id = ${plan})`; // By retention.
+  const applied = sql`select 1 from plans where (id = ${plan} and state = 'applied') or (${isRemoved})`;
+  return faults.length === 0 || (await hasRow(tx, applied)) ? [] : faults;
 }
 
 /** An update without a base from its author takes the mirror's row as base, once its list has shown it. */

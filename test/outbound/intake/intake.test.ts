@@ -227,6 +227,15 @@ describe('requests', () => {
     expect(await storedRows(session)).toBe(0);
   });
 
+  test('with the key of a row of a plan are refused', async () => {
+    const session = await open();
+    expect(await syncErrorOf(() => store(session, { ...ADA, key: 'plan:3:2' }))).toMatchObject({
+      code: 'outbox.invalid',
+      message: 'key: only a row of a plan has the key plan:3:2; choose another',
+    });
+    expect(await store(session, { ...ADA, key: 'plan:b' })).toMatchObject([{ isNew: true }]);
+  });
+
   test.each([['', 5, 'x'.repeat(201), '   ', 'a\u0000'].map((key) => [key])].flat())(
     'with the key %j are refused',
     async (key) => {

@@ -62,6 +62,7 @@ describe('a row that an application inserts', () => {
       { key: 'e', operation: 'update', payload: '{"name":"a"}' },
       { key: 'f', payload: '{}' },
       { key: 'g', payload: '{"code":"ZZ-1","nmae":"Zoé"}' },
+      { key: 'plan:3:2', payload: '{"code":"ZZ-1","name":"Zoé"}' },
     ];
     const ids: number[] = [];
     for (const row of rows) ids.push(await insertRow(on, row));

@@ -18,7 +18,7 @@ import { alreadyDecided, kindOfOpen, readOpenRows, refuseStale } from './plan-st
  *
  * Rows are checked without the write lock. The transaction that stores them checks again what has changed since.
  *
- * @throws {SyncError} `plan.unapproved`, and what `approvePlan` throws except `plan.own`.
+ * @throws {SyncError} `plan.unapproved`, and what `approvePlan` throws except `plan.own`; `outbox.key_taken` where somebody has stored a row's key by SQL.
  * @throws {UsageError} `outbox.double` where something has the natural key of a create by now.
  */
 export async function applyPlan(
@@ -38,10 +38,10 @@ export async function applyPlan(
       const mirrored = await readMirroredKind(session, kind);
       const checked: CheckedEntry[] = [];
       for (const slice of inChunks(rows, ROWS_A_SLICE)) {
-        const requests = slice.map((row) => requestOf(id, mirrored, row));
+        const requests = slice.map((row) => requestOf(mirrored, row));
         checked.push(...(await checkRequests(session, kinds, requests)));
       }
-      return checked;
+      return checked.map((entry, n) => ({ ...entry, key: entryKeyOf(id, rows[n]?.position ?? 0) })); // No request may name it.
     },
     async (tx, checked, since) => {
       const applied = { state: 'applied', appliedAt: formatInstant(now), appliedBy: by } as const;
@@ -62,14 +62,13 @@ const unapproved = (id: number): SyncError =>
     hint: `That user approves it: bms-sync approve ${id}`,
   });
 
-function requestOf(planId: number, kind: Kind, row: PlanRow): EntryRequest {
+function requestOf(kind: Kind, row: PlanRow): EntryRequest {
   const { position, operation, recordId } = row;
   const cells = parseCells(row.cells);
   const request = {
     operation,
     kind: kind.name,
     data: toEntryData(kind, cells),
-    key: entryKeyOf(planId, position),
     where: `row ${position}`,
   };
   if (operation === 'create') return request;
