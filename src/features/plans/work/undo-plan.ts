@@ -73,6 +73,9 @@ async function judgeUndo(db: Queryable, kind: Kind, id: number, includesUnproven
   return rows;
 }
 
+/** A cell with what it replaced, what the service made of it, and the values since. */
+type OwnChange = ReturnType<typeof readOwnChanges>['changes'][number];
+
 interface SeenTarget {
   readonly record: MirrorRow | undefined;
   readonly events: readonly RecordEvent[];
@@ -85,51 +88,38 @@ async function undoRow(db: Queryable, kind: Kind, row: PlanRow, seen: SeenTarget
   const id = row.recordId ?? '';
   const reason = reasonToKeep(row, record);
   if (reason !== null || record === undefined) return { cells: [], refusal: reason };
-  const { made, later, past } = splitEvents(seen.events, row.entryId);
+  const { changes, past } = readOwnChanges(kind, seen.events, row);
   const raw = parseObject(record.raw);
   if (past && (await findOtherRecord(db, kind, past, { id, remote: raw })))
     return { cells: [], refusal: `${id} is now the id of another record` };
   const shown = (field: string): Json => shownValue(kind, raw, field) ?? null;
-  const isOurs = (cell: PlannedCell): boolean => {
-    const { field, old, new: written } = cell;
+  const isOurs = ({ field, new: written, replaced, made, later }: OwnChange): boolean => {
     const isSame = (value: Json, other: Json): boolean => isSameInAnySpelling(kind, field, value, other);
-    const isAsMade = (value: Json): boolean =>
-      isSame(written, value) ||
-      made.some(([name, pair]) => name === field && isSame(newValueOf(pair), value));
+    const isAsMade = (value: Json): boolean => isSame(written, value) || isSame(made, value);
     // An old page shows the value before ours, and the next one ours again.
-    const isTouched = later.some(
-      ([name, pair]) => name === field && !isAsMade(newValueOf(pair)) && !isSame(old, newValueOf(pair)),
-    );
+    const isTouched = later.some((value) => !isAsMade(value) && !isSame(replaced, value));
     return !isTouched && isAsMade(shown(field));
   };
   const unprovenFields = seen.includesUnproven ? [] : (parseSettlement(row.settlement).unproven ?? []);
   const isProven = (cell: PlannedCell): boolean => !unprovenFields.includes(cell.field);
-  const cells = parseCells(row.cells);
-  const ownCells = cells.filter(isOurs);
+  const ownCells = changes.filter(isOurs);
+  const isUnseen = ({ field }: PlannedCell): boolean => !changes.some((change) => change.field === field);
+  const unproven = ownCells.filter((cell) => !isProven(cell));
+  const touched = changes.filter((change) => !ownCells.includes(change));
   const refusals = [
-    ...refusalOf(
-      'touched since:',
-      cells.filter((cell) => !ownCells.includes(cell)),
-    ),
-    ...refusalOf(
-      'not proven to be ours (to undo it anyway: --unproven):',
-      ownCells.filter((cell) => !isProven(cell)),
-    ),
+    ...refusalOf('no event shows that this plan changed it:', parseCells(row.cells).filter(isUnseen)),
+    ...refusalOf('touched since:', touched),
+    ...refusalOf('not proven to be ours (to undo it anyway: --unproven):', unproven),
   ];
   const undone = ownCells
     .filter(isProven)
-    .map((cell) => ({ field: cell.field, old: shown(cell.field), new: cell.old }))
-    .filter((cell) => !isSameJson(cell.old, cell.new));
+    .map(({ field, replaced }) => ({ field, old: shown(field), new: replaced }))
+    .filter((cell) => canonicalJson(cell.old) !== canonicalJson(cell.new));
   return { cells: undone, refusal: refusals.join('; ') || null };
 }
 
 const refusalOf = (why: string, cells: readonly PlannedCell[]): readonly string[] =>
   cells.length === 0 ? [] : [`${why} ${cells.map((cell) => cell.field).join(', ')}`];
-
-/** The second of `[old, new]`. */
-const newValueOf = (pair: Json): Json => (isArray(pair) ? pair[1] : null) ?? null;
-
-const isSameJson = (value: Json, other: Json): boolean => canonicalJson(value) === canonicalJson(other);
 
 function reasonToKeep(row: PlanRow, record?: MirrorRow): string | null {
   const { operation, recordId, entryId, state, verdict } = row;
@@ -151,15 +141,24 @@ async function readEvents(db: Queryable, kind: string, ids: readonly string[]) {
   return Map.groupBy(events, (event) => event.recordId);
 }
 
-/** Returns the fields that our write changed, the changes since, and the record as it was after our write. */
-function splitEvents(events: readonly RecordEvent[], entry: number | null) {
-  const ownIndex = events.findLastIndex((event) => event.origin === `outbox:${entry}`);
+/** Reads from events what our write changed, which others may have changed before it, and the record as it was after it. */
+function readOwnChanges(kind: Kind, events: readonly RecordEvent[], row: PlanRow) {
+  const isOwn = (event: RecordEvent): boolean => event.origin === `outbox:${row.entryId}`;
+  const ownIndex = events.findLastIndex(isOwn);
   const since = ownIndex < 0 ? [] : events.slice(ownIndex + 1);
   const isReplaced = since.some((event) => event.change === 'deleted' || event.change === 'restored');
   const before = events[ownIndex]?.after;
-  return {
-    made: Object.entries(parseObject(events[ownIndex]?.fields ?? '{}')),
-    later: since.flatMap((event) => Object.entries(parseObject(event.fields))),
-    past: before === undefined ? null : { before, isReplaced },
-  };
+  const shown = events.map((event) => ({ isOurs: isOwn(event), fields: parseObject(event.fields) }));
+  const changes = parseCells(row.cells).flatMap((cell) => {
+    const values = shown.flatMap(({ isOurs, fields }) => {
+      const pair = shownValue(kind, fields, cell.field);
+      return isArray(pair) ? [{ isOurs, old: pair[0] ?? null, made: pair[1] ?? null }] : [];
+    });
+    const last = values.findLastIndex(({ isOurs }) => isOurs);
+    const first = values.slice(0, last + 1).findLastIndex(({ isOurs }) => !isOurs) + 1; // It may have taken several requests.
+    const [replaced, made] = [values[first]?.old, values[last]?.made];
+    if (replaced === undefined || made === undefined) return [];
+    return [{ ...cell, replaced, made, later: values.slice(last + 1).map((value) => value.made) }];
+  });
+  return { changes, past: before === undefined ? null : { before, isReplaced } };
 }

@@ -18,6 +18,7 @@ import { writeWorkbook } from '../../../../src/features/export/workbook.ts';
 import { tempFolder } from '../../../support/temp-folder.ts';
 import { readWaitingPlans, showPlan } from '../../../../src/features/plans/work/plan-document.ts';
 import { undoPlan } from '../../../../src/features/plans/work/undo-plan.ts';
+import { retryEntry } from '../../../../src/outbound/decisions/decide.ts';
 import { KEEP_ALL } from '../../../support/retention.ts';
 import { type DATABASES, ONE_DATABASE } from '../../../pull/steps.ts';
 import { kindNamed, thrownBy } from '../../../store/temp-mirror.ts';
@@ -338,6 +339,35 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     expect(planTexts(await planOf(on, lines))).toEqual([`${id} name: "Zoé & Fils" → "Ours"`]);
   });
 
+  test('shows no entry that somebody else stored under its key, and cannot be applied beside one', async () => {
+    const { on, id, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours' });
+    const plan = (await planOf(on, lines))?.id ?? 0;
+    const position = Number((await on.rows(sql`select position from plan_rows`))[0]?.['position']);
+    const theirs = { operation: 'update', kind: 'clients', id, data: { name: 'Ours' } } as const;
+    await on.store({ ...theirs, key: `plan:${plan}:${position}` });
+    const shown = await showPlan(on.session, KINDS, plan);
+    expect(shown).toMatchObject({ state: 'open', counts: { entries: {} }, rows: [{ entry: null }] });
+    expect(await thrownBy(() => applyPlan(on.session, decided(on, plan)))).toMatchObject({
+      code: 'outbox.key_taken',
+      hint: 'Nothing was stored. Make the plan again.',
+    });
+    await on.pass(1);
+    expect(await on.rows(sql`select state, verdict from outbox`)).toEqual([
+      { state: 'rejected', verdict: 'invalid' },
+    ]);
+    const again = (await planOf(on, lines))?.id ?? 0;
+    await applyPlan(on.session, decided(on, again));
+    expect((await showPlan(on.session, KINDS, again)).counts.entries).toEqual({ ready: 1 });
+    await on.store({ ...theirs, key: `plan:${again}:${position + 1}` });
+    const refused = { position: position + 1, cells: '[]', refusal: 'no' };
+    await on.session.atomically((tx) =>
+      tx.query(sql`insert into plan_rows (plan_id, position, operation, cells, refusal)
+        values (${again}, ${refused.position}, 'update', ${refused.cells}, ${refused.refusal})`),
+    );
+    expect((await showPlan(on.session, KINDS, again)).rows).toMatchObject([{ entry: {} }, { entry: null }]);
+  });
+
   test('does not overwrite what the service shows by the time it is sent', async () => {
     const { on, id, number, lines } = await scene(database);
     edit(lines, id, { name: 'Ours' });
@@ -372,6 +402,25 @@ describe.each(ONE_DATABASE)('the undo of a plan in %s', (database) => {
       expect.stringMatching(/refused: .*--unproven\): name$/),
     ]);
     expect(await undone(on, plan?.id ?? 0, true)).toEqual([`${id} name: "Ours" → "Zoé & Fils"`]);
+  });
+
+  test('returns what our write replaced: the value of another user that a retry has overwritten', async () => {
+    const { on, id, number, lines } = await scene(database);
+    edit(lines, id, { name: 'Ours', term: '45', fax: '5' });
+    const plan = (await planOf(on, lines))?.id ?? 0;
+    await applyPlan(on.session, decided(on, plan));
+    on.service.world.update('clients', number, { name: 'Theirs', fax: '5' });
+    await on.pass(1);
+    const [entry] = (await showPlan(on.session, KINDS, plan)).rows;
+    expect(entry).toMatchObject({ entry: { state: 'parked', verdict: 'conflict' } });
+    await retryEntry(on.session, KINDS, { id: entry?.entry?.id ?? 0, overwrite: true }, on.clock.now());
+    await on.pass(1);
+    expect(client(on, number)).toMatchObject({ name: 'Ours', term: 45, fax: '5' });
+    expect(await undone(on, plan)).toEqual([
+      `${id} name: "Ours" → "Theirs"`,
+      `${id} term: 45 → 30`,
+      `${id} refused: no event shows that this plan changed it: fax`,
+    ]);
   });
 
   test('knows its own values in other spellings, and on an old page', async () => {
