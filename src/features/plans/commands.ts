@@ -120,10 +120,11 @@ export const applyCommand = decisionCommand(applyCorrections);
 
 /** The answer that shows a plan. */
 async function planAnswer({ session, config, parts }: Mirror, id: number): Promise<Printout> {
-  const plan = await showPlan(session, parts.kinds, id, config.plans.approvals);
+  const plan = await showPlan(session, parts.kinds, id, parts);
   const records = plan.rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
   const nameOf = await readNames(session, parts.kinds, records);
-  const texts = [...planTexts(plan, nameOf), nextStep(plan, config.plans.approvals)];
+  const notes = plan.notes.map((note) => `\n${note}`);
+  const texts = [...planTexts(plan, nameOf), ...notes, nextStep(plan, config.plans.approvals)];
   return [documentOf(shownPlan, plan), texts];
 }
 

@@ -61,7 +61,6 @@ const uploadSchema = {
 /** Routes of corrections from spreadsheets. */
 export function planRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, uploadLimit } = context;
-  const { approvals } = context.plans;
   void app.register((uploads: Server, _options, ready) => {
     uploads.addContentTypeParser(SHEETS, { parseAs: 'buffer' }, (_request, body, parsed) => {
       parsed(null, body);
@@ -78,7 +77,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
       const upload = { name: name ?? (isZip(bytes) ? 'upload.xlsx' : 'upload.csv'), bytes, ...rules };
       const { who } = deciderOf(request, 'api');
       const id = await uploadLimit.inTurn(() => uploadPlan(context, upload, who));
-      return sendJsonText(reply.code(201), await writePlan(session, kinds, id, approvals));
+      return sendJsonText(reply.code(201), await writePlan(session, kinds, id, context));
     });
     ready();
   });
@@ -86,7 +85,7 @@ export function planRoutes(app: Server, context: RouteContext): void {
     sendDocument(reply, planList, { plans: await readPlans(session, kinds, limit, before) }),
   );
   app.get('/v1/plans/:id', { schema: showSchema }, async ({ params: { id } }, reply) =>
-    sendJsonText(reply, await writePlan(session, kinds, id, approvals)),
+    sendJsonText(reply, await writePlan(session, kinds, id, context)),
   );
   app.get('/v1/plans/:id/result.csv', { schema: result }, async ({ params: { id } }, reply) => {
     const { head, rows } = csvEncoding(RESULT_COLUMNS, false);

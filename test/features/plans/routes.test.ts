@@ -54,6 +54,10 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       approvedBy: 'admin',
       appliedBy: 'ada',
       counts: { entries: { ready: 1 } },
+      notes: [expect.stringContaining('(writes_off)')],
+    });
+    expect(await jsonOf(await stage.get('/v1/plans/1'))).toMatchObject({
+      notes: [expect.stringContaining('(writes_off)')],
     });
     const entry = await jsonOf(await stage.get('/v1/outbox/1'));
     expect(entry).toMatchObject({ pushedBy: 'ada' });

@@ -17,9 +17,9 @@ const thenShow =
     decide: (context: OperationContext & { readonly now: Date }, input: Input) => Promise<unknown>,
   ) =>
   async (context: OperationContext, input: Input) => {
-    const { session, kinds, plans, clock } = context;
+    const { session, kinds, clock } = context;
     const madeId = await decide({ ...context, now: clock.now() }, input);
-    return showPlan(session, kinds, typeof madeId === 'number' ? madeId : input.id, plans.approvals);
+    return showPlan(session, kinds, typeof madeId === 'number' ? madeId : input.id, context);
   };
 
 export const approveCorrections = operation({

@@ -21,6 +21,7 @@ import { addPage, type Dashboard } from '../../../dashboard/parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from '../../../dashboard/parts/paging.ts';
 import { planBadge, planButtons } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
+import { VERDICTS } from '../../../words/verdicts.ts';
 import { translateReason } from '../../../words/stored-reasons.ts';
 import type { MessageKey } from '../../../lib/text/translator.ts';
 import { ellipsize, labelledField, labelledKind, shownText } from '../../../dashboard/parts/values.ts';
@@ -33,7 +34,7 @@ export function addPlanPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
     const { t } = reader;
     const path = `/plans/${id}`;
-    const plan = await summarizePlan(session, kinds, id, plans.approvals);
+    const plan = await summarizePlan(session, kinds, id, dashboard);
     const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: CHANGING };
     const read = await readPlanPage(session, id, place);
     const undoneBy = await findAppliedFrom(session, undoOrigin(id));
@@ -78,6 +79,7 @@ function pathOf(plan: PlanSummary, undoneBy: number | null, reader: Reader): Htm
     const word = t('{n, plural, other {{state}}}', { n, state: name }); // Agrees with the number in French.
     steps.push(html`${count(n)} <a href="/outbox?state=${name}">${word}</a>`);
   }
+  if (plan.stop !== null) steps.push(html`${t(VERDICTS[plan.stop.verdict])}`);
   if (undoneBy !== null)
     steps.push(html`${t('Undone by')} <a href="/plans/${undoneBy}">${t('plan {id}', { id: undoneBy })}</a>`);
   return html`<ol class="path">

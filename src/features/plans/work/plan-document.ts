@@ -15,6 +15,8 @@ import {
   type PlanRow,
 } from '../store.ts';
 import { isSameUserName, type UserRole } from '../../../store/users/user-store.ts';
+import { readSendStop } from '../../../outbound/decisions/entry-list.ts';
+import type { CounterReader } from '../../../outbound/freeze.ts';
 import { parseCells } from './judge-row.ts';
 import { findState, remakeWords } from './plan-state.ts';
 
@@ -58,6 +60,7 @@ const planRow = z.object({
 const planSummary = listedPlan.extend({
   stale: z.array(z.string()).describe('why it can no longer be applied'),
   next: z.string().nullable().describe('what comes next; null: nothing'),
+  notes: z.array(z.string()).describe('why its entries are not sent at present'),
   counts: z.object({
     updates: z.int(),
     creates: z.int(),
@@ -80,20 +83,29 @@ export async function readPlans(db: Queryable, kinds: readonly Kind[], limit: nu
 /** A plan without its rows. */
 export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
+/** The setting `plans`, and the counter by which a plan shows what keeps its entries from being sent. */
+export interface PlanParts {
+  readonly plans?: Pick<PlanRules, 'approvals'>;
+  readonly sendCounter?: CounterReader;
+}
+
 /**
  * Reads a plan and counts its rows; `stale`: why an open one can no longer be applied; `next`: what comes next, null once it is
- * decided, or changes nothing.
+ * decided, or changes nothing; `stop`: what keeps entries that are ready from being sent.
  *
- * @param approvals How many it needs. @throws {SyncError} `plan.absent`
+ * @throws {SyncError} `plan.absent`
  */
-export async function summarizePlan(session: Session, kinds: readonly Kind[], id: number, approvals = 0) {
-  const plan = await readPlan(session, id);
-  const { state, stale } = await findState(session, kinds, plan);
-  const counts = await countPlanRows(session, id);
+export async function summarizePlan(db: Session, kinds: readonly Kind[], id: number, parts: PlanParts = {}) {
+  const { plans: { approvals } = { approvals: 0 }, sendCounter } = parts;
+  const plan = await readPlan(db, id);
+  const { state, stale } = await findState(db, kinds, plan);
+  const counts = await countPlanRows(db, id);
   const isWaiting = state === 'open' && counts.updates + counts.creates > 0;
   const step = approvals > 0 && plan.approvedBy === null ? NEEDS_APPROVAL : CAN_BE_APPLIED;
   const next = state === 'stale' ? remakeWords(plan) : isWaiting ? step : null;
-  return { ...plan, state, stale, counts, next };
+  const stop =
+    sendCounter && counts.entries['ready'] ? await readSendStop({ session: db, sendCounter }) : null;
+  return { ...plan, state, stale, counts, next, stop, notes: stop === null ? [] : [stop.note] };
 }
 
 const NEEDS_APPROVAL: MessageKey = 'Another user must approve it before it can be applied.';
@@ -130,9 +142,9 @@ export async function showPlan(
   session: Session,
   kinds: readonly Kind[],
   id: number,
-  approvals = 0,
+  parts?: PlanParts,
 ): Promise<ShownPlan> {
-  const summary = await summarizePlan(session, kinds, id, approvals);
+  const summary = await summarizePlan(session, kinds, id, parts);
   return { ...summary, rows: (await readPlanRows(session, id)).map(shownRow) };
 }
 
@@ -141,9 +153,9 @@ export async function writePlan(
   session: Session,
   kinds: readonly Kind[],
   id: number,
-  approvals = 0,
+  parts?: PlanParts,
 ): Promise<string> {
-  const head = compactJson(documentOf(planSummary, await summarizePlan(session, kinds, id, approvals)));
+  const head = compactJson(documentOf(planSummary, await summarizePlan(session, kinds, id, parts)));
   const rows: string[] = [];
   for await (const slice of planRowSlices(session, id)) {
     for (const row of slice) rows.push(compactJson(documentOf(planRow, shownRow(row))));

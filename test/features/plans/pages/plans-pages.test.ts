@@ -78,6 +78,7 @@ describe.each(ONE_DATABASE)('the pages of plans of a mirror in %s', (_name, open
     expect((await send('/plans/1/apply', 'Ada', '/plans/1')).status).toBe(303);
     const applied = await page('/plans/1', 'Ada');
     expect(applied).toMatch(/outbox\?state=ready">ready<.*href="\/outbox\/1">1<\/a> .*ready/);
+    expect(applied).toContain('no bms-sync serve is running with writes on');
     expect(applied).toContain('href="/v1/plans/1/result.csv"');
     expect(await page('/outbox/1', 'Ada')).toMatch(/Pushed by<\/dt> <dd>Ada</);
     expect(await formsOn('/plans/1', 'Marie')).toEqual(['/plans/1/undo']);

@@ -33,7 +33,7 @@ describe.each(ONE_DATABASE)('with approvals, in %s', (database) => {
   test('a plan is applied once another person than its author agrees, and so is its undo', async () => {
     const { on, plan, now, apply, approve, codeOf } = await scene(database);
     expect(await codeOf(apply)).toBe('plan.unapproved');
-    const next = async () => (await showPlan(on.session, KINDS, plan, 1)).next;
+    const next = async () => (await showPlan(on.session, KINDS, plan, { plans: { approvals: 1 } })).next;
     expect(await next()).toBe('Another user must approve it before it can be applied.');
     expect(await codeOf(() => approve('ADA'))).toBe('plan.own');
     expect(await codeOf(apply)).toBe('plan.unapproved');

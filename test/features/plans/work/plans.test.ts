@@ -118,7 +118,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
     await on.pass(60);
     on.service.world.update('clients', number, { name: 'Theirs' });
     await on.pull('clients');
-    expect(await showPlan(on.session, KINDS, undo, 1)).toMatchObject({
+    expect(await showPlan(on.session, KINDS, undo, { plans: { approvals: 1 } })).toMatchObject({
       state: 'stale',
       next: 'Undo the former plan again.',
     });
