@@ -35,7 +35,7 @@ function bareNumber(text: string): { readonly sign: string; readonly digits: str
 }
 
 /** Parses a number with this sign before the decimals, into the grammar of JSON; null for any other text. */
-function parseNumberWith(text: string, decimalSign: Spelling['decimalSign']): string | null {
+export function parseNumberWith(text: string, decimalSign: Spelling['decimalSign']): string | null {
   if (text.length > LONGEST_NUMBER) return null;
   const { sign, digits } = bareNumber(text);
   const [, whole, places] = NUMBERS[decimalSign].exec(digits) ?? [];

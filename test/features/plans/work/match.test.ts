@@ -100,6 +100,45 @@ describe.each(ONE_DATABASE)('a sheet of codes in %s', (database) => {
     ]);
   });
 
+  test('creates no record of a code that a spreadsheet may have respelled, or that is NULL', async () => {
+    const { on } = await scene(database);
+    const id = String(Number(on.service.world.insert('clients', { code: '4711' })['id']));
+    const grouped = String(Number(on.service.world.insert('clients', { code: '1234' })['id']));
+    await on.pull('clients');
+    const codes = ['NULL', '4711.0', '"4711,00"', '04711', '"1,234"', '0555', '555.0', 'new', '1234'];
+    const plan = await matched(on, `code,phone\n${codes.map((code) => `${code},2`).join('\n')}\n`, {
+      create: true,
+    });
+    expect(planTexts(plan)).toEqual([
+      'new refused: it has no code',
+      `new refused: no record has code "4711.0"; record ${id} has code "4711"`,
+      `new refused: no record has code "4711,00"; record ${id} has code "4711"`,
+      `new refused: no record has code "04711"; record ${id} has code "4711"`,
+      `new refused: no record has code "1,234"; record ${grouped} has code "1234"`,
+      'new refused: another row may have code "0555", in another spelling',
+      'new refused: another row may have code "555.0", in another spelling',
+      'new code: null → "new"',
+      'new phone: null → "2"',
+      `${grouped} phone: "" → "2"`,
+    ]);
+    on.service.world.insert('clients', { code: '4711.0' });
+    await on.pull('clients');
+    expect(planTexts(await matched(on, 'code,phone\n4711,2\n'))).toEqual([
+      expect.stringMatching(/^new refused: it has probably lost its zeros: record \d+ has code "4711\.0"$/),
+    ]);
+  });
+
+  test('finds records while their certified list is read again, and none of one that was not certified', async () => {
+    const { on, idOf } = await scene(database);
+    const running = sql`update kind_state set state = 'running', lease_until = '9999-01-01 00:00:00.000' where kind = 'clients'`;
+    await on.session.atomically((tx) => tx.write(running));
+    expect(planTexts(await matched(on, 'code,phone\nA-1,3\n'))).toEqual([`${idOf('A-1')} phone: "1" → "3"`]);
+    await on.session.atomically((tx) => tx.write(sql`update run_kinds set state = 'complete'`));
+    expect(planTexts(await matched(on, 'code,phone\nA-1,3\n'))).toEqual([
+      'new refused: the list of clients is not certified: bms-sync pull clients',
+    ]);
+  });
+
   test('takes fields of the natural key that the sheet has, and no ids beside them', async () => {
     const { on } = await scene(database);
     for (const [text, match] of [
