@@ -49,7 +49,7 @@ describe.each(ONE_DATABASE)('plan, apply and undo in %s', (database) => {
 
     const applied = document(await run(['apply', '1', '--json'], env));
     expect(applied).toMatchObject({ id: 1, state: 'applied', rows: [{ entry: { id: 1, state: 'ready' } }] });
-    await run(['apply', '1'], env);
+    expect((await run(['apply', '1'], env)).stdout).toContain('is running with writes on');
     expect((await run(['outbox', '--json'], env)).stdout.match(/"plan:1:/g)).toHaveLength(1);
 
     const undone = await run(['undo', '1'], env);
@@ -97,6 +97,12 @@ describe('plan', () => {
       'does not name the columns, id among them.\nName each column once in the first row. The column id stays empty in new rows (--create). For a sheet without ids: --match FIELD',
     ],
     ['columns of several kinds', 'sheet.csv', 'id\n1\n', 'The columns fit more than one record kind.'],
+    [
+      'a kind that cannot be written, by its name',
+      'bookings.csv',
+      'numero;nom\n1;A\n',
+      'There is no record kind "bookings" that can be written.',
+    ],
     ['no workbook', 'clients.xlsx', 'id\n1\n', 'is neither a workbook nor CSV'],
   ])('refuses %s', async (_, name, content, message) => {
     const { env, folder } = await scene('SQLite');

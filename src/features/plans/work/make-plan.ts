@@ -131,26 +131,27 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
   const named = kindOfSheet(names, chosen, sheet.name, file);
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const candidates: CandidateKind[] = [];
-  for (const kind of writable.filter((kind) => named === undefined || named === kind.name)) {
+  for (const kind of kinds.filter((kind) => named === undefined || named === kind.name)) {
     const view = `bi_${kind.name}`;
     const viewColumns = new Set((await readDeclaredColumns(db, view)).map((column) => column.name));
     const columns = namesOfHeadings(sheet.columns, await readDictionary(db, view));
     candidates.push({ kind, viewColumns, sheet: { ...sheet, columns } });
   }
-  if (match === undefined && !candidates.some((each) => each.sheet.columns.includes('id')))
-    throw columnsUnnamed();
   const sharedBy = ({ viewColumns, sheet: { columns } }: CandidateKind): number =>
     columns.filter((name) => viewColumns.has(name)).length;
   const most = Math.max(...candidates.map(sharedBy));
-  const closest = candidates.filter((candidate) => sharedBy(candidate) === most);
+  const nearest = candidates.filter((candidate) => sharedBy(candidate) === most);
+  const closest = nearest.filter((candidate) => writable.includes(candidate.kind));
+  const hasIds = match !== undefined || closest.some((each) => each.sheet.columns.includes('id'));
+  if (closest.length > 0 && !hasIds) throw columnsUnnamed();
   const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && findRepeated(best.sheet.columns).size > 0) throw columnsUnnamed();
   if (best !== undefined && others.length === 0) return best;
   const [message, kindsLeft] =
-    named === undefined
+    closest.length > 0
       ? ['The columns fit more than one record kind.', closest.map(({ kind }) => kind)]
-      : [`There is no record kind "${named}" that can be written.`, writable];
+      : [`There is no record kind "${named ?? nearest[0]?.kind.name}" that can be written.`, writable];
   throw new UsageError(message, {
     code: 'usage.sheet',
     hint: `Choose one of them (--kind): ${kindsLeft.map((kind) => kind.name).join(', ')}.`,
