@@ -33,7 +33,7 @@ const LIST_DOUBTS: readonly ((list: SuspectList) => string | false | null | unde
   ({ suspects: { length }, live, holdAbove: { rows, share } }) =>
     length > Math.max(rows, share * live) && (rows > share * live ? `rows:${rows}` : `share:${share}`),
   ({ suspects: { length }, live }) => length >= HOLD_MIN_ROWS && 3 * length > live && 'third',
-  // A list of a round number of rows as before may have a silent limit.
+  // A list of a round number of rows as before may have a silent limit; a 404 may be that of a broken page.
   ({ doubt }) => doubt,
   // A list that is cut at one end drops a row for each one that comes. Where it alone can prove anything, it is not believed.
   ({ suspects, canRetrieve }) => !canRetrieve && isAnyReplaced(suspects) && REPLACED,

@@ -11,11 +11,12 @@ export type IdentityDifference = {
 };
 
 /**
- * Finds the differences that show that an id now belongs to another record: its natural key differs, no witness agrees, and
- * another witness, its name or the date of its creation differs. Empty if it is the same record, perhaps renamed, or if nothing
- * more is known.
+ * Finds the differences that show that an id now belongs to another record: its natural key differs, and of its witnesses, its
+ * name, the date of its creation and its rare texts more differ than what is its own alone and stays. Empty if it is the same
+ * record, perhaps renamed, or if nothing more is known.
  * @param seen `ourPayloads`: of this and of earlier updates, by the names in a write; a value that they wanted does not count.
- * `rare`: texts of `base` that no other record has; such a text may stay, like a town's name, so one alone outweighs nothing.
+ * `rare`: fields of `base` whose value no other record has. A text may stay, like a town's name, so one alone outweighs nothing; a
+ * witness outweighs one difference, not two.
  */
 export function findIdentityDifferences(
   kind: Kind,
@@ -30,16 +31,15 @@ export function findIdentityDifferences(
   const { naturalKey, witnesses = [], describedBy = [] } = kind;
   const keys = findKeyDifferences(kind, base, remote, ourPayloads);
   const shown = shownInBoth(kind, base, remote).filter(({ field }) => field !== keys[0]?.field);
-  const agrees = (one: IdentityDifference): boolean => isAlike(kind, one);
-  if (keys.length === 0 || shown.some((one) => witnesses.includes(one.field) && agrees(one))) return [];
   // Of a key of several fields, one is often corrected: its others count with the rest.
   const telling = [...witnesses, ...describedBy, ...rare];
   const isTelling = ({ field }: IdentityDifference): boolean =>
     telling.includes(field) || naturalKey.includes(field);
   const different = shown.filter((one) => isTelling(one) && differs(kind, one, ourPayloads));
-  const agreeing = shown.filter((one) => rare.has(one.field) && agrees(one));
+  const agreeing = shown.filter((one) => rare.has(one.field) && isAlike(kind, one));
+  const weight = agreeing.length + agreeing.filter(({ field }) => witnesses.includes(field)).length;
   const [key] = keys;
-  return key && different.length > 0 && different.length >= agreeing.length ? [key, ...different] : [];
+  return key && different.length > 0 && different.length >= weight ? [key, ...different] : [];
 }
 
 /** Finds the fields of the natural key that differ: enough where the record was gone in between. */
@@ -71,9 +71,13 @@ function differs(kind: Kind, shown: IdentityDifference, ourPayloads: readonly Js
 
 /** Whether a field has its value still; of nested rows, whether one of them is there still. */
 function isAlike(kind: Kind, { field, base, remote }: IdentityDifference): boolean {
-  const ids = nestedIds(remote);
-  const isKept = nestedIds(base).some((id) => ids.includes(id));
-  return isKept || isSameInAnySpelling(kind, field, base, remote);
+  return nestedIdsInBoth(base, remote).length > 0 || isSameInAnySpelling(kind, field, base, remote);
+}
+
+/** The ids of the nested rows that two readings of an array share. */
+export function nestedIdsInBoth(base: Json, remote: Json): readonly string[] {
+  const ids = new Set(nestedIds(remote));
+  return nestedIds(base).filter((id) => ids.has(id));
 }
 
 const nestedIds = (value: Json): readonly string[] =>

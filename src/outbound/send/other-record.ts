@@ -1,13 +1,15 @@
-import type { Kind } from '../../catalog/kind.ts';
+import type { Field, Kind } from '../../catalog/kind.ts';
 import {
   findIdentityDifferences,
   findKeyDifferences,
+  nestedIdsInBoth,
   type IdentityDifference,
 } from '../../diff/identity-differences.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { hasFirstBase, updatesOf, type Entry } from '../../store/outbox/outbox-store.ts';
 import { readPasts, type RecordPast } from '../../store/records/change-store.ts';
 import { findRecord, hasRows, isShownByOther } from '../../store/records/record-store.ts';
+import { nestedName } from '../../store/tables/kind-table.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { payloadOf } from './journal.ts';
 
@@ -28,7 +30,7 @@ export async function findOtherRecord(
   if (isKeyOf([])) return isReplaced ? [] : null; // Our own updates are not read where nothing differs: a plan asks for each row.
   const ourPayloads = isReplaced ? [] : (await updatesOf(db, kind.name, id)).map(payloadOf);
   if (isKeyOf(ourPayloads)) return isReplaced ? [] : null;
-  const rare = await readRareTexts(db, kind, id, base);
+  const rare = await readRareFields(db, kind, { id, base, remote });
   const signs = findIdentityDifferences(kind, { base, remote, ourPayloads, rare });
   return isReplaced || signs.length > 0 ? signs : null;
 }
@@ -37,14 +39,27 @@ export async function findOtherRecord(
 const MIN_CHARACTERS = 4;
 const MIN_ROWS = 20;
 
-/** The fields whose text no other record of the kind shows, live or deleted. */
-async function readRareTexts(db: Queryable, kind: Kind, id: string, record: JsonObject) {
+/** The fields whose text, or a nested row that stays, no other record of the kind shows, live or deleted; a witness may be short. */
+async function readRareFields(
+  db: Queryable,
+  kind: Kind,
+  { id, base, remote }: { readonly id: string; readonly base: JsonObject; readonly remote: JsonObject },
+) {
   const rare = new Set<string>();
-  if (!(await hasRows(db, kind.name, MIN_ROWS))) return rare;
-  for (const { name, type, refersTo, textOf } of kind.fields) {
-    const text = type === 'text' && refersTo === undefined && textOf === undefined ? record[name] : null;
-    if (typeof text !== 'string' || text.replace(/\s/g, '').length < MIN_CHARACTERS) continue;
-    if (!(await isShownByOther(db, kind.name, { id, column: name, text }))) rare.add(name);
+  const isLarge = await hasRows(db, kind.name, MIN_ROWS);
+  const isText = ({ type, refersTo, textOf }: Field): boolean =>
+    type === 'text' && (refersTo ?? textOf) === undefined;
+  const least = (name: string): number =>
+    kind.witnesses?.includes(name) === true ? 0 : isLarge ? MIN_CHARACTERS : Infinity;
+  for (const { name } of kind.fields.filter(isText)) {
+    const text = base[name];
+    const isTelling = typeof text === 'string' && text.replace(/\s/g, '').length >= least(name);
+    if (isTelling && !(await isShownByOther(db, kind.name, { id, column: name, text }))) rare.add(name);
+  }
+  for (const name of kind.witnesses ?? []) {
+    const elements = { id, owner: 'parent_id', column: 'id' };
+    for (const text of nestedIdsInBoth(base[name] ?? null, remote[name] ?? null))
+      if (!(await isShownByOther(db, nestedName(kind.name, name), { ...elements, text }))) rare.add(name);
   }
   return rare;
 }

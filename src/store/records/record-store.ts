@@ -172,13 +172,13 @@ export async function isSharedByMoreThan(
   return (await db.query(sharing)).length > most;
 }
 
-/** Whether another record of the kind, live or deleted, has a text in a column. */
+/** Whether another record of the kind, live or deleted, has a text in a column; of a nested table, `owner` is `parent_id`. */
 export function isShownByOther(
   db: Queryable,
   kind: string,
-  { id, column, text }: { readonly id: string; readonly column: string; readonly text: string },
+  { id, owner = 'id', column, text }: { id: string; owner?: string; column: string; text: string },
 ): Promise<boolean> {
-  const same = sql`${sql.identifier(column)} = ${text} and id <> ${id}`;
+  const same = sql`${sql.identifier(column)} = ${text} and ${sql.identifier(owner)} <> ${id}`;
   return hasRow(db, sql`select 1 from ${sql.identifier(kind)} where ${same} limit 1`);
 }
 

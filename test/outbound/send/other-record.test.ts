@@ -118,6 +118,24 @@ describe('another client in the same town, made on the same day,', () => {
   });
 });
 
+describe('what each record shows', () => {
+  test.each<[string, JsonObject]>([
+    ['a phone that is none', { phone: 'N/A' }],
+    ['a nested id that counts within its record', { contacts: [{ id: 1, nom: 'Someone' }] }],
+  ])('proves no identity: %s', async (_what, shown) => {
+    const on = await opened({ pulled: [] });
+    const { world } = on.service;
+    for (const id of world.ids('clients')) world.update('clients', id, shown);
+    const number = world.insert('clients', { ...ADA, phone: '', ...shown })['id'] as number;
+    await on.pull('clients');
+    const entry = await push(on, String(number), { term: 60 });
+    reuse(on, number, { ...BOB, phone: '', city: 'Alma', ...shown });
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+});
+
 describe('a person who says that it is the same record', () => {
   test('is asked no more about that, though about conflicts', async () => {
     const { on, id, number } = await scene(OWNER);
