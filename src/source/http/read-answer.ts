@@ -100,15 +100,18 @@ const lengthText = (bytes: Uint8Array): string =>
 const isForeign = (headers: ReceivedAnswer['headers'], bytes: Uint8Array): boolean =>
   isFromFirewall(headers) || /^\s*[^\s{[]/.test(new TextDecoder().decode(bytes.subarray(0, 1_024)));
 
-/** Headers of a cache that answers in place of the service. */
-const CACHE_HEADERS = ['x-cache', 'x-cache-status', 'cf-cache-status', 'x-proxy-cache'] as const;
+/** The headers in which a cache that answers in place of the service says so: `x-cache`, `cf-cache-status`, and others like them. */
+const CACHE_HEADER = /cache(?:-status|-remote)?$/;
+/** Between any signs, though not of an old answer that the service has confirmed (`TCP_REFRESH_HIT`), nor why it was asked (`fwd=stale`). */
+const IS_KEPT = /(?<![a-z=]|refresh_)(?:hit|stale|updating)(?![a-z])/i;
 
 /** Refuses a cached answer: it may be older than one that has landed, and would undo newer facts. @throws {SourceError} cached */
 export function refuseCached(received: Pick<ReceivedAnswer, 'headers' | 'where'>): void {
-  const hit = CACHE_HEADERS.find((name) => /\bhit\b/i.test(String(received.headers[name] ?? '')));
-  const age = Number(received.headers['age'] ?? 0);
-  if (hit === undefined && !(age > 0)) return;
-  const got = hit === undefined ? `age ${age}` : `${hit}: hit`;
+  const { age = '', ...headers } = received.headers;
+  const isKept = (name: string): boolean => CACHE_HEADER.test(name) && IS_KEPT.test(String(headers[name]));
+  const kept = Object.keys(headers).find(isKept);
+  if (kept === undefined && !/[1-9]/.test(String(age))) return; // It may come twice, as may each header.
+  const got = kept === undefined ? 'age above 0' : `${kept}: hit or stale`;
   const message = `${received.where}: got an answer from a cache (${got}), expected the service's own`;
   throw new SourceError('cached', message);
 }
