@@ -3,6 +3,8 @@ import { certify, type Certification } from '../diff/certify.ts';
 import { spansOf, type Spans } from '../diff/spans.ts';
 import type { Session } from '../db/session/session.ts';
 import { readSightings, type TimedSighting } from '../store/sightings/sighting-store.ts';
+import { mayGoOn } from '../source/paging/page-checks.ts';
+import type { PageWalk } from '../source/paging/walk-steps.ts';
 import type { Sweep } from './reading.ts';
 
 /** The proven facts about a list after a sweep. */
@@ -20,10 +22,12 @@ export interface ListCertification {
   readonly hasTwoTokens?: true;
   /** Its pages may be of different ages, as far as their totals show: a cache may have answered some. */
   readonly canBeMixed: boolean;
+  /** Only a 404 behind a full page shows its end. */
+  readonly mayGoOn: boolean;
 }
 
 /** Decides from the last sweeps' sightings whether the list is known exactly, and at which instant. */
-export async function certifyList(session: Session, sweep: Sweep): Promise<ListCertification> {
+export async function certifyList(session: Session, sweep: Sweep, walk: PageWalk | null) {
   const responses = await readSightings(session, sweep.kind.name, sweep.pages);
   const shown = spansOf(responses, []);
   const alone = certify(responses, [], shown);
@@ -33,7 +37,7 @@ export async function certifyList(session: Session, sweep: Sweep): Promise<ListC
   const certification = known.length === 0 ? alone : certify(responses, known, spans);
   const sentAt = (tick: number): string | null =>
     responses.find((response) => response.sent === tick)?.seenAt ?? null;
-  const facts = { certification, spans, sentAt };
+  const facts = { certification, spans, sentAt, mayGoOn: walk !== null && mayGoOn(walk, sweep.pages.has(2)) };
   if (!certification.certified)
     return { ...facts, certifiedAt: null, isOfThisSweep: false, canBeMixed: true };
   const { sent, sweep: ofSweep, total } = certification.point;

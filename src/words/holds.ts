@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, MessageKey>> = {
     'more than {figure, number, ::percent .##} of the records left the list at once, the limit in the settings',
   third: 'more than a third of all records left the list at once',
   empty: 'the service returned an empty list',
-  cut_off: 'the list may be cut off: it has the same round number of records as before, and states no total',
+  cut_off: 'the list may be cut off, by a limit (as round a number as before) or a broken page (404)',
   rights: 'the list was read with the token of another user, who may see less',
   replaced: 'other records took their place at one end of the list, which may be cut off',
   never_listed: 'the service returned them, but no list has ever shown them',

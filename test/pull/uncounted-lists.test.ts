@@ -5,7 +5,8 @@ import { serveWorld } from '../world/http-front.ts';
 import { NO_SECRETS } from '../world/secrets.ts';
 import { createService, recordsOf, type Service } from '../world/service.ts';
 import { DOCUMENTED, type Personality } from '../world/traits.ts';
-import { ONE_DATABASE, MIRRORS, pullOne } from './steps.ts';
+import { send, serve } from '../support/serve.ts';
+import { ONE_DATABASE, MIRRORS, absencesOf, pullOne, shortEvents } from './steps.ts';
 import { rowsOf } from './support.ts';
 
 const PAGE = 15;
@@ -77,4 +78,52 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
       expect(await rowsOf(session, 'bookings')).toHaveLength(60);
     },
   );
+
+  describe('a 404 that is the only sign of the end', () => {
+    /** Punches in pages without meta; `missing`: a page that answers the service's own 404 like those beyond the end. */
+    async function punches(count: number) {
+      const records = Array.from({ length: count }, (_, at) => ({ id: at + 1, note: `Note ${at}` }));
+      const world = { records, missing: 0 };
+      const url = await serve((request, response) => {
+        const { pathname, searchParams } = new URL(request.url ?? '/', 'http://service');
+        const page = Number(searchParams.get('page') ?? 1);
+        const data = world.records.slice((page - 1) * PAGE, page * PAGE);
+        const isFound = pathname === '/api/punch' && data.length > 0 && page !== world.missing;
+        if (isFound) send(response, { data, success: true });
+        else send(response, { message: 'Page not found' }, 404);
+      });
+      const session = await MIRRORS[database]();
+      let minute = 0;
+      const address = { url, token: canary('-missing') };
+      const pull = () => pullOne(address, session, { kind: 'punches', minute: (minute += 20) });
+      await pull();
+      await pull();
+      return { world, session, pull };
+    }
+
+    test.each([
+      [2 * PAGE + 1, 3],
+      [2 * PAGE + 2, 3],
+      [PAGE + 1, 2],
+    ])('holds what the list of %i lacks while page %i answers it', async (count, missing) => {
+      const { world, session, pull } = await punches(count);
+      world.missing = missing;
+      for (let sweep = 0; sweep < 3; sweep++) expect(await pull()).toMatchObject({ deleted: 0 });
+      const absences = await absencesOf(session);
+      expect(new Set(absences.map((absence) => absence.split(' ')[1]))).toEqual(new Set(['held']));
+      expect(absences).toHaveLength(count % PAGE);
+      world.missing = 0;
+      await pull();
+      expect(await pull()).toMatchObject({ state: 'certified', rows: count });
+      expect(await absencesOf(session)).toEqual([]);
+      expect(await shortEvents(session)).toEqual([]);
+    });
+
+    test.each([2 * PAGE + 2, PAGE - 3])('lets a list of %i that ends short lose a row', async (count) => {
+      const { world, session, pull } = await punches(count);
+      world.records.splice(3, 1);
+      for (let sweep = 0; sweep < 3; sweep++) await pull();
+      expect(await shortEvents(session)).toHaveLength(1);
+    });
+  });
 });

@@ -179,7 +179,7 @@ async function decideAbsences(
   const canRetrieve = retrieval.path !== null || (retrieval.isUsable && !isCertified);
   const isAsLong = fresh.length > 0 && (await isAsLongAsBefore(session, kind.name, list));
   const isOfNewHolder = fresh.length > 0 && (await isNewHolder(session, kind.name, { holders, now }));
-  const isCutOff = !canRetrieve && mayBeCutOff(list, knownRows - noted.size);
+  const isCutOff = !canRetrieve && (list.mayGoOn || mayBeCutOff(list, knownRows - noted.size));
   const oldest = canRetrieve || !isCertified ? null : await readOldestRows(session, kind, absentIds);
   const facts = {
     absent,

@@ -34,12 +34,12 @@ export async function readList(parts: PullParts, sweep: Sweep, tally: Tally): Pr
   const { session, clock } = parts;
   try {
     let last = await landWholeList(parts, sweep, tally);
-    let list = await certifyList(session, sweep);
+    let list = await certifyList(session, sweep, last);
     for (let more = 0; more < MAX_EXTRA_READINGS && last !== null; more++) {
       const canHaveMissed = more === 0 && !last.isCounted;
       if (!(await needsAnotherReading(parts, sweep, tally, { ...list, canHaveMissed }))) break;
       last = await landWholeList(parts, sweep, tally, last);
-      list = await certifyList(session, sweep);
+      list = await certifyList(session, sweep, last);
     }
     if (await isOfSeveral(session, sweep.kind.name, tally.holders, clock.now())) return endOfTwoTokens(list);
     if (!list.certification.certified) {

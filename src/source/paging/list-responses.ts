@@ -13,7 +13,9 @@ import type { ListPage } from './list-page.ts';
 import { nextStep, reopenWalk, startWalk } from './page-walk.ts';
 import { walkEnds, type PageRange, type PageWalk } from './walk-steps.ts';
 import {
+  lastClaimedPage,
   refuseEndless,
+  refuseMissing,
   refuseUnlessLast,
   sameTexts,
   isOtherPage,
@@ -21,7 +23,7 @@ import {
   type PageResponse,
   type ListEnd,
 } from './page-checks.ts';
-import { trackUnreadPages, lastClaimedPage } from './unread-pages.ts';
+import { trackUnreadPages } from './unread-pages.ts';
 
 /** One response of a list: the page that it shows, its ticks, and its place in the list. */
 export interface ListResponse extends ListPage {
@@ -152,6 +154,7 @@ function advanceUnplanned(walk: PageWalk, response: PageResponse): PageWalk | nu
   const isLatest = page !== latest.page && sameTexts(keys, latest.keys);
   if (answers > 0 && keys.length > 0 && (isLatest || sameTexts(keys, first))) return null;
   refuseEndless(walk);
+  refuseMissing(walk, response);
   return {
     ...walk,
     ...(answers === 0 && { first: keys, ...derivePaging(response) }), // Page 1 of the range.

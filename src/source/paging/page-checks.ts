@@ -39,6 +39,8 @@ export interface WalkFacts {
   readonly firstEmptyPage: number;
   /** Consecutive empty pages up to now. */
   readonly emptyInARow: number;
+  /** The page that the service answered last with its own 404; null = none. */
+  readonly missingPage: number | null;
   /** In a counted list a short or empty page was followed by pages with rows: it drops records after cutting its pages. */
   readonly hasHoles: boolean;
   /** `meta` of page 1 says that there is no page 2. */
@@ -61,6 +63,24 @@ export interface WalkFacts {
 export function refuseEndless(facts: WalkFacts): void {
   if (facts.answers < facts.maxAnswers) return;
   throw fault('endless', facts, `got ${facts.answers} pages and no end, expected far fewer`);
+}
+
+/** The last page that the list names; 0 where it names none. */
+export const lastClaimedPage = ({ lastPage, latest, rowsPerPage }: WalkFacts): number =>
+  lastPage ?? pagesFor(latest.meta.total ?? 0, rowsPerPage);
+
+/** Refuses the service's own 404 for a page that has rows: by its `meta`, or because a later one has. @throws {SourceError} not_found */
+export function refuseMissing(facts: WalkFacts, { page, missing }: PageResponse): void {
+  if (missing !== undefined && page <= Math.max(facts.top.page, lastClaimedPage(facts))) throw missing;
+}
+
+/**
+ * Whether a list without a length may go on behind its last page: a 404 alone shows its end, as no page is short. One page shows
+ * no length of pages: it is full if another one followed it when the list was read last.
+ */
+export function mayGoOn({ isCounted, missingPage, top, rowsPerPage }: WalkFacts, hadTwo: boolean): boolean {
+  const isFull = top.page > 1 ? top.keys.length >= rowsPerPage : hadTwo;
+  return !isCounted && missingPage === top.page + 1 && isFull;
 }
 
 const MOST_EMPTY_IN_A_ROW = 20;

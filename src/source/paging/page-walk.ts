@@ -9,6 +9,7 @@ import {
   refuseEmptyPages,
   refuseEndless,
   refuseGrowth,
+  refuseMissing,
   refuseResized,
   hasSameRows,
   type RepeatedPage,
@@ -39,6 +40,7 @@ export function startWalk(options: WalkOptions): PageWalk {
     lastPage: null,
     firstEmptyPage: Infinity,
     emptyInARow: 0,
+    missingPage: null,
     hasHoles: false,
     onePage: false,
     answers: 0,
@@ -81,8 +83,7 @@ export function reopenWalk(walk: PageWalk): PageWalk {
 export function nextStep(walk: PageWalk, response: PageResponse): PageWalk {
   const { phase } = walk.step;
   refuseEndless(walk);
-  const hadRows = response.page <= Math.max(walk.top.page, walk.lastPage ?? 0);
-  if (response.missing !== undefined && hadRows) throw response.missing;
+  refuseMissing(walk, response);
   const known = phase === 'first' ? { ...walk, ...derivePaging(response) } : walk;
   const shown = readShown(known, response);
   const taken = recordResponse(known, response, shown);
@@ -131,6 +132,7 @@ function recordResponse(walk: PageWalk, response: PageResponse, shown: PageTaken
     lastPage: meta.lastPage ?? walk.lastPage,
     firstEmptyPage: Math.min(walk.firstEmptyPage, isEmpty ? page : Infinity),
     emptyInARow: isEmpty ? walk.emptyInARow + 1 : 0,
+    missingPage: response.missing === undefined ? walk.missingPage : page,
     hasHoles: walk.hasHoles || (isCounted && rows < rowsPerPage && page < top.page),
     first: response.page === 1 ? keys : walk.first,
     top: !isEmpty && page >= top.page ? { ...response, page } : top,

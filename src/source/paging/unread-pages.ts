@@ -2,18 +2,13 @@ import { rangesOf } from '../../lib/text/text.ts';
 import type { ListedKind } from '../../catalog/kind.ts';
 import { SourceError } from '../http/errors.ts';
 import type { FailedPage, LoadedPage, PageLoader } from './page-loader.ts';
-import { pagesFor } from './page-checks.ts';
+import { lastClaimedPage } from './page-checks.ts';
 import type { PageWalk } from './walk-steps.ts';
 
 /** After this many consecutive failures, checks whether the service answers at all; without a known end, reading stops there. */
 const MAX_CONSECUTIVE_FAULTS = 3;
 /** A list with more unreadable pages is not read on. */
 const MAX_UNREAD = 20;
-
-/** The last page that the list names; 0 where it names none. */
-export function lastClaimedPage(walk: PageWalk): number {
-  return walk.lastPage ?? pagesFor(walk.latest.meta.total ?? 0, walk.rowsPerPage);
-}
 
 /** Collects the pages of a reading that could not be read, and decides whether to read on behind them. */
 export function trackUnreadPages(loader: PageLoader, kind: ListedKind, failed?: FailedPage) {

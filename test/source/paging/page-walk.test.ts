@@ -229,6 +229,9 @@ describe('the order of a sweep', () => {
     expect(reasonOf(() => carryOut(gap, { knownRows: 35 }))).toBe('not_found');
     const counted: Service = (page) => (page === 4 ? { ...gap(2), page } : paged(ids(35), 10)(page));
     expect(reasonOf(() => carryOut(counted))).toBe('not_found');
+    const byTotal = withMeta(paged(ids(35), 10), () => ({ lastPage: null }));
+    const last: Service = (page) => (page === 4 ? { ...gap(2), page } : byTotal(page));
+    expect(reasonOf(() => carryOut(last))).toBe('not_found');
   });
 
   test('links tell the end: a next that is null, but never one that is not', () => {
