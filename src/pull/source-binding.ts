@@ -13,10 +13,10 @@ export interface SourceBinding {
   readonly isNew: boolean;
   /** False while the mirror is not bound to this base URL. */
   isBound: boolean;
-  /** A list of this run showed a company or a record that the mirror knows: the token is the right one. */
-  isConfirmed: boolean;
-  /** The reading of kinds that name their company, to identify the token's company for the kinds that do not; null = none yet. */
-  companyRead: Promise<void> | null;
+  /** The holders of tokens under which a list showed a company or a record that the mirror knows: they are the right ones. */
+  readonly confirmed: Set<string>;
+  /** By holder, the reading of kinds that name their company, to identify the token's company for the kinds that do not. */
+  readonly companyReads: Map<string, Promise<void>>;
   /** The first list of this run that belonged to another company. */
   refusal: OtherSourceError | null;
 }
@@ -31,9 +31,9 @@ export async function openSourceBinding(
   acceptNew: boolean,
 ): Promise<SourceBinding> {
   const bound = await boundUrl(session);
-  const unread = { isConfirmed: false, companyRead: null, refusal: null };
+  const unread = { confirmed: new Set<string>(), companyReads: new Map<string, Promise<void>>() };
   if (bound === null || bound === baseUrl || acceptNew)
-    return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread };
+    return { baseUrl, isNew: acceptNew, isBound: bound === baseUrl, ...unread, refusal: null };
   throw new OtherSourceError(`This mirror holds the data of ${bound}, and source.baseUrl is ${baseUrl}.`, {
     code: 'mirror.other_source',
     hint: `For the same service, set BMS_BASE_URL (source.baseUrl) to ${bound}. For another one, set DATABASE_URL to a separate mirror, or accept it for this mirror: --new-source.`,

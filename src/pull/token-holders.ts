@@ -10,20 +10,19 @@ interface TokenHolder {
   readonly holder: string;
   /** When it did so first. */
   readonly since: string;
-  /** How often it was shown what the list lacks: twice by a complete sweep, once for all by a certified one. */
+  /** What its present run of readings counts, which another user's ends: a complete sweep 1, a certified one 2. */
   readonly sweeps: number;
 }
 
 const MOST_KEPT = 20;
-const COUNTED = 2;
 
 const parse = (text: string | null): readonly TokenHolder[] =>
   text === null ? [] : (JSON.parse(text) as TokenHolder[]);
 
 /** What a sweep counts that proves what its own list lacks: its certificate is not that of an earlier sweep, under another token. */
-export const CERTIFIED_SWEEP = COUNTED;
+export const CERTIFIED_SWEEP = 2;
 
-/** Notes whose token has read a kind's list to its end, and how much that counts. */
+/** Notes whose token has read a kind's list last, and how much that counts: nothing where it was not to its end. */
 export async function saveHolder(
   tx: Transaction,
   kind: string,
@@ -31,19 +30,18 @@ export async function saveHolder(
   now: Date,
 ): Promise<void> {
   const known = parse(await readMeta(tx, `holders.${kind}`));
-  const { since, sweeps } = known.find((one) => one.holder === holder) ?? {
-    since: formatInstant(now),
-    sweeps: 0,
-  };
-  if (sweeps === COUNTED && known.at(-1)?.holder === holder) return; // As nearly always.
+  const last = known.at(-1);
+  const sweeps = last?.holder === holder ? last.sweeps : 0;
+  if (sweeps === CERTIFIED_SWEEP) return; // As nearly always.
+  const since = known.find((one) => one.holder === holder)?.since ?? formatInstant(now);
   const others = known.filter((one) => one.holder !== holder);
-  const present = { holder, since, sweeps: Math.min(sweeps + counts, COUNTED) };
+  const present = { holder, since, sweeps: Math.min(sweeps + counts, CERTIFIED_SWEEP) };
   await writeMeta(tx, `holders.${kind}`, JSON.stringify([...others, present].slice(-MOST_KEPT)));
 }
 
 /**
- * Whether a list was read with the token of a user whose rights are unknown: no sweeps of it have proven yet what it lacks, and others
- * had read it before. Where tokens rotate, each is another one of the same user.
+ * Whether a list was read with the token of a user who may never have seen what it lacks: others have read it before, and no sweeps
+ * since the last of them have proven what it lacks under this one. Where tokens rotate, each is another one of the same user.
  */
 export async function isNewHolder(
   db: Queryable,
@@ -51,10 +49,10 @@ export async function isNewHolder(
   { holders, now }: { readonly holders: ReadonlySet<string>; readonly now: Date },
 ): Promise<boolean> {
   const known = parse(await readMeta(db, `holders.${kind}`));
-  const isKnown = (holder: string): boolean =>
-    known.some((one) => one.holder === holder && one.sweeps >= COUNTED);
-  const others = known.filter((one) => !holders.has(one.holder));
-  return others.length > 0 && ![...holders].every(isKnown) && !rotates(known, holders, now);
+  const { holder = '', sweeps = 0 } = known.at(-1) ?? {};
+  const isKnown = sweeps >= CERTIFIED_SWEEP && holders.size === 1 && holders.has(holder);
+  const hasOthers = known.some((one) => !holders.has(one.holder));
+  return hasOthers && !isKnown && !rotates(known, holders, now);
 }
 
 const WEEK_MS = 7 * DAY_MS;

@@ -1,12 +1,15 @@
 import { sql } from 'drizzle-orm';
+import { request } from 'undici';
 import { describe, expect, test } from 'vitest';
 import { LISTED_KINDS } from '../../src/catalog/kinds/catalog.ts';
 import { OtherSourceError } from '../../src/db/session/errors.ts';
 import { compactJson } from '../../src/lib/json/json.ts';
+import { send, serve } from '../support/serve.ts';
 import { endLeases } from '../support/lapse.ts';
 import { claimKind } from '../../src/store/kinds/kind-lease.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { sourceWithTokens } from './other-tokens.ts';
 import { mirror, openSandboxSource, pullFrom, liveIds, rewriting, rowsOf, sandbox } from './support.ts';
 import { clockAt, eventsOf, kindState, pullOne, shortEvents, watched } from './steps.ts';
 
@@ -42,6 +45,48 @@ test('another company in the middle of a sweep lands nothing of its own, and the
   expect(await pullOne(ours, session, { kind: name, minute: 60 })).toMatchObject({
     state: 'certified',
     deleted: 0,
+  });
+});
+
+describe('a token that changes in the middle of a sweep', () => {
+  /** The first request of a sweep bears the token of one user, all later ones that of another, whom the service shows `second`. */
+  async function changed(second: Sandbox, ours: Sandbox, session: Session) {
+    let answered = 0;
+    const url = await serve((incoming, answer) => {
+      answered += 1;
+      const { url: behind, token } = answered > 1 ? second : ours;
+      void request(behind + (incoming.url ?? ''), { headers: { authorization: `Bearer ${token}` } }).then(
+        async ({ statusCode, body }) => {
+          send(answer, await body.text(), statusCode);
+        },
+      );
+    });
+    const source = sourceWithTokens({ url, token: ours.token }, 20, () => (answered < 1 ? 'ada' : 'eve'));
+    const pull = pullOne({ ...ours, url }, session, {
+      kind,
+      minute: 20,
+      baseUrl: ours.url,
+      parts: { source },
+    });
+    return await pull.finally(() => source.close());
+  }
+
+  test('to one of another company lands nothing of it', async () => {
+    const ours = await sandbox({ size: 260, systemId: 7 });
+    const session = await mirror();
+    for (const name of ['departments', kind]) await pullOne(ours, session, { kind: name });
+    const theirs = await sandbox({ size: 260, systemId: 8 });
+    await expect(changed(theirs, ours, session)).rejects.toThrow(OtherSourceError);
+    expect(await liveCount(session)).toBe(260);
+    expect(await eventsOf(session)).toEqual([]);
+  });
+
+  test('to another user’s of the same company lands all, new records too', async () => {
+    const ours = await sandbox({ size: 260, systemId: 7 });
+    const session = await mirror();
+    for (const name of ['departments', kind]) await pullOne(ours, session, { kind: name });
+    for (let n = 0; n < 130; n++) ours.world.insert(kind, { code: `ZZ-${n}`, name: 'Nouveau' });
+    expect(await changed(ours, ours, session)).toMatchObject({ reason: 'two_tokens', created: 130 });
   });
 });
 

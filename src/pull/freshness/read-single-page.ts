@@ -35,10 +35,10 @@ export function createSinglePageReader(
   { baseUrl, rules }: { readonly baseUrl: string; readonly rules: ReadingRules },
 ) {
   const { session, owner, clock } = parts;
-  let isConfirmed = false; // The company of the token: it is asked for once, not for every page that does not name it.
+  const confirmed = new Set<string>(); // The company of a token is asked for once, not for every page that does not name it.
   /** @param onSend Called before the request leaves. */
   return async (kind: ListedKind, page: number, onSend?: () => void): Promise<SinglePageResult> => {
-    const binding = { ...(await openSourceBinding(session, baseUrl, false)), isConfirmed };
+    const binding = { ...(await openSourceBinding(session, baseUrl, false)), confirmed };
     const lease = await claimPreemptible(session, kind.name, owner);
     if (lease === null) return { is: 'not begun' };
     let end: SinglePageResult = { is: 'not begun' };
@@ -46,7 +46,6 @@ export function createSinglePageReader(
       const reading = await openReading(parts, { kind, runId: null, binding, rules }, lease, page);
       if (lease.decodedAs !== decoderHash(reading.kind)) return end;
       end = await requestPage(parts, reading, page, onSend);
-      isConfirmed ||= binding.isConfirmed;
     } catch (error) {
       end = resultOfError(error);
     } finally {

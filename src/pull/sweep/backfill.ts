@@ -72,7 +72,7 @@ export async function backfill(parts: PullParts, request: BackfillRequest): Prom
   const begun = { ...request, command: 'backfill', kinds: [kind] };
   const { result, ...facts } = await recordRun(parts, begun, async (runId) => {
     const binding = await openSourceBinding(session, request.baseUrl, false);
-    if ((await readCompanies(session, kind, false)).isLearning) await confirmCompany(parts, binding);
+    if ((await readCompanies(session, kind, false)).isLearning) await confirmCompany(parts, binding, null);
     return withReading(parts, { kind, runId, binding, rules: request }, 'part', async (reading) => {
       const startedAt = clock.now();
       const missing: string[] = [];

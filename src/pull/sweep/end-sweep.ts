@@ -115,9 +115,9 @@ async function noteProof(
 ) {
   const hasTwoTokens = ending.state === 'complete' && ending.list.hasTwoTokens === true;
   if (ending.state === 'invalid' || hasTwoTokens) await clearEnds(tx, kind.name, began);
-  if (ending.state !== 'complete' || hasTwoTokens) return;
+  const isWhole = ending.state === 'complete' && !hasTwoTokens;
   const canRetrieve = withUsableRetrieve(kind) !== null; // Else two sweeps without a certificate prove nothing.
-  const counts = ending.list.isOfThisSweep ? CERTIFIED_SWEEP : Number(canRetrieve);
+  const counts = isWhole && ending.list.isOfThisSweep ? CERTIFIED_SWEEP : Number(isWhole && canRetrieve);
   for (const holder of tally.holders) await saveHolder(tx, kind.name, { holder, counts }, now);
 }
 

@@ -23,7 +23,7 @@ const PAGES_HELD_BACK = 50;
  * lands.
  *
  * Most records of a response must name one of the kind's companies. If the kind has enough rows, one record must also
- * be known. A list that shows neither passes if another list of the same token does.
+ * be known, of each holder of a token anew: behind the pages of another one, a list that names a known company will do.
  * @throws {OtherSourceError} Before any record of the foreign list has landed.
  */
 export async function* holdUntilRecognized(
@@ -33,27 +33,36 @@ export async function* holdUntilRecognized(
 ): AsyncGenerator<ListResponse> {
   const { session } = parts;
   const { kind } = companies;
-  let isRecognized = binding.isNew || !(await hasMoreLiveRows(session, kind, ROWS_THAT_IDENTIFY));
+  const isFree = binding.isNew || !(await hasMoreLiveRows(session, kind, ROWS_THAT_IDENTIFY));
+  const recognized = new Set<string>();
+  const isOurs = async (response: ListResponse): Promise<boolean> => {
+    const { holder } = response;
+    if (isFree || recognized.has(holder)) return true;
+    if (await isKnown(session, kind, response)) binding.confirmed.add(holder);
+    else if (recognized.size === 0) return false;
+    else await confirmCompany(parts, binding, holder);
+    return binding.confirmed.has(holder);
+  };
   let heldResponses: ListResponse[] = [];
   for await (const response of responses) {
     const hasOwnCompany = requireCompany(companies, response);
-    const hasKnownRow = !isRecognized && (await isKnown(session, kind, response));
     heldResponses.push(response);
-    isRecognized ||= hasKnownRow;
-    if (isRecognized) {
-      binding.isConfirmed ||= hasOwnCompany || hasKnownRow;
-      await confirmCompany(parts, binding);
+    if (await isOurs(response)) recognized.add(response.holder);
+    if (heldResponses.every(({ holder }) => recognized.has(holder))) {
+      if (hasOwnCompany) binding.confirmed.add(response.holder);
+      await confirmCompany(parts, binding, response.holder);
       yield* heldResponses;
       heldResponses = [];
     } else if (heldResponses.length > PAGES_HELD_BACK) break;
   }
-  if (heldResponses.length === 0) return;
+  const [firstHeld] = heldResponses;
+  if (firstHeld === undefined) return;
   const shown = heldResponses.reduce((sum, response) => sum + recordIdsOf(response.read()).length, 0);
   if (shown > 0)
     throw otherCompanyError(
       `The list of ${kind} shows ${shown} ids, and this mirror has none of them: the list belongs to another company (the mirror has more than ${ROWS_THAT_IDENTIFY} live rows).`,
     );
-  await confirmCompany(parts, binding);
+  await confirmCompany(parts, binding, firstHeld.holder);
   yield* heldResponses; // An emptied list, or one whose records lost their ids, is a reading like any other.
 }
 
@@ -71,37 +80,41 @@ export async function* requireCompanies(
 /**
  * Confirms the company for a list that does not name it: by other lists of this run, else by the first page of a kind
  * that names its company. If the token may read none of those, the question stays open.
+ * @param holder Of its token; null = before its first page.
  * @throws {OtherSourceError}
  */
-export async function confirmCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
-  if (binding.isNew) return;
-  if (!binding.isConfirmed) await (binding.companyRead ??= readCompany(parts, binding));
-  if (!binding.isConfirmed && binding.refusal !== null) throw binding.refusal;
+export async function confirmCompany(parts: ServiceParts, binding: SourceBinding, holder: string | null) {
+  const { isNew, confirmed, companyReads } = binding;
+  const isConfirmed = (): boolean => (holder === null ? confirmed.size > 0 : confirmed.has(holder));
+  if (isNew || isConfirmed()) return;
+  const read = companyReads.get(holder ?? '') ?? readCompany(parts, binding, isConfirmed);
+  companyReads.set(holder ?? '', read);
+  await read;
+  if (!isConfirmed() && binding.refusal !== null) throw binding.refusal;
 }
 
-async function readCompany(parts: ServiceParts, binding: SourceBinding): Promise<void> {
+async function readCompany(parts: ServiceParts, binding: SourceBinding, isConfirmed: () => boolean) {
   const isShort = (kind: Kind): number => Number(kind.name === 'departments');
   for (const kind of LISTED_KINDS.filter(hasCompanyField).toSorted((a, b) => isShort(b) - isShort(a))) {
     const companies = await readCompanies(parts.session, kind, false);
-    if (!companies.isLearning) binding.isConfirmed ||= await isOurs(parts, kind, { binding, companies });
-    if (binding.isConfirmed) return; // Maybe by the list of another kind.
+    if (!companies.isLearning) await readFirstPage(parts, kind, { binding, companies });
+    if (isConfirmed()) return; // Maybe by the list of another kind.
   }
 }
 
-/** Whether the first page of a kind names a company of the mirror. */
-async function isOurs(
+/** Confirms the holder whose token reads the first page of a kind, if it names a company of the mirror. */
+async function readFirstPage(
   { source, signal }: ServiceParts,
   kind: ListedKind,
   { binding, companies }: Pick<KindReading, 'binding' | 'companies'>,
-): Promise<boolean> {
+): Promise<void> {
   try {
     const pages = source.pages(kind, { from: 1, to: 1 }, { signal });
-    for await (const response of pages) if (requireCompany(companies, response)) return true;
-    return false;
+    for await (const response of pages)
+      if (requireCompany(companies, response)) binding.confirmed.add(response.holder);
   } catch (error) {
     if (error instanceof OtherSourceError) binding.refusal ??= error;
     else if (!(error instanceof SourceError)) throw error;
-    return false;
   }
 }
 

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
-import { isObject, tryParseJson } from '../../lib/json/json.ts';
+import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
 
 /**
- * Names whose rights an answer shows, without the token: by a digest of the user whom a JWT names (`sub`), which is the same in
- * every token of that user, else of the token.
+ * Names whose rights an answer shows, without the token: by a digest of what a JWT claims of its user (`sub`, and the rest, such as
+ * scopes), which is the same in every such token of that user, else of the token.
  */
 export const holderOf = (token: string): string =>
   createHash('sha256')
-    .update(subjectOf(token) ?? token)
+    .update(claimsOf(token) ?? token)
     .digest('hex')
     .slice(0, 16);
 
-function subjectOf(token: string): string | null {
+/** The claims that differ between tokens with the same rights: their times, and their number. */
+const OF_ONE_TOKEN = new Set(['iat', 'exp', 'nbf', 'auth_time', 'jti']);
+
+function claimsOf(token: string): string | null {
   const [, payload, ...rest] = token.split('.');
   if (payload === undefined || rest.length !== 1) return null;
   const claims = tryParseJson(Buffer.from(payload, 'base64url').toString('utf8'));
-  const subject = isObject(claims) ? (claims['sub'] ?? null) : null;
-  return subject === null || subject === '' ? null : `sub ${JSON.stringify(subject)}`;
+  if (!isObject(claims) || (claims['sub'] ?? '') === '') return null;
+  const lasting = Object.entries(claims).filter(([name]) => !OF_ONE_TOKEN.has(name));
+  return compactJson(lasting.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -14,9 +14,13 @@ const kind = 'clients';
 const DAY = 24 * 60;
 
 /** A token as a login service makes it: another one each time, for the same user. */
-function jwt(subject: string, issuedAt: number): string {
+function jwt(subject: string, issuedAt: number, scopes = ['*']): string {
   const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  return [part({ alg: 'RS256' }), part({ sub: subject, iat: issuedAt }), 'c2lnbmF0dXJl'].join('.');
+  return [
+    part({ alg: 'RS256' }),
+    part({ sub: subject, scopes, iat: issuedAt, jti: `${issuedAt}` }),
+    'c2lnbmF0dXJl',
+  ].join('.');
 }
 
 async function pulled(database: keyof typeof MIRRORS, token: string) {
@@ -59,6 +63,31 @@ describe.each(ONE_DATABASE)('rows that another user’s token does not show, in 
     expect(await liveRows(session)).toBe(260);
   });
 
+  test('are held again after the first one has read the list', async () => {
+    const { service, session, pull } = await pulled(database, 'ada');
+    const show = hide(service, 1);
+    for (const minute of [20, 40]) await pull(minute, 'bea');
+    show();
+    await pull(60, 'ada');
+    hide(service, 1);
+    for (const minute of [80, 100, 120]) await pull(minute, 'bea');
+    expect(await readDisappeared(session)).toMatchObject([{ state: 'held', records: 1, why: 'rights' }]);
+    expect(await liveRows(session)).toBe(260);
+  });
+
+  test('are held again after a sweep of both', async () => {
+    const { service, session, pull } = await pulled(database, 'ada');
+    const show = hide(service, 1);
+    for (const minute of [20, 40]) await pull(minute, 'bea');
+    show();
+    let asked = 0;
+    await pull(60, () => (asked++ < 6 ? 'ada' : 'bea'));
+    await pull(80, 'bea');
+    hide(service, 1);
+    for (const minute of [100, 120, 140]) await pull(minute, 'bea');
+    expect(await liveRows(session)).toBe(259); // Shown to bea herself since: it has left.
+  });
+
   test('are deleted by the ordinary rules where they left later', async () => {
     const { service, session, pull } = await pulled(database, 'ada');
     await pull(20, 'bea');
@@ -74,6 +103,14 @@ describe.each(ONE_DATABASE)('a token, in %s,', (database) => {
     hide(service, 1);
     for (const minute of [20, 40, 60]) await pull(minute, jwt('42', minute));
     expect(await liveRows(session)).toBe(259);
+  });
+
+  test('of the same user with other scopes is another one', async () => {
+    const { service, session, pull } = await pulled(database, jwt('42', 1));
+    hide(service, 1);
+    for (const minute of [20, 40, 60]) await pull(minute, jwt('42', minute, ['clients:mine']));
+    expect(await readDisappeared(session)).toMatchObject([{ state: 'held', records: 1, why: 'rights' }]);
+    expect(await liveRows(session)).toBe(260);
   });
 
   test('that is changed in the middle of a sweep lets it conclude nothing', async () => {

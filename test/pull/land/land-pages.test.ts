@@ -31,8 +31,8 @@ async function sweepOf(session: Session, owner = 'us'): Promise<KindReading> {
     baseUrl: 'http://service.test',
     isNew: false,
     isBound: false,
-    isConfirmed: false,
-    companyRead: null,
+    confirmed: new Set<string>(),
+    companyReads: new Map<string, Promise<void>>(),
     refusal: null,
   };
   return {
