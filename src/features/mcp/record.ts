@@ -1,11 +1,9 @@
 import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
-import type { SqlValue } from '../../db/session/session.ts';
-import { shortNumber } from '../../lib/json/decimal.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { asOfInstant } from '../../lib/time/as-of-instant.ts';
 import { findPast } from '../export/export-source.ts';
-import { exportColumns, readAsOf, type ExportType } from '../export/read-rows.ts';
+import { exportColumns, readAsOf } from '../export/read-rows.ts';
 import { readKnownPast } from '../../views/as-of.ts';
 import { readDeclaredColumns } from '../../views/views.ts';
 import { findRecords } from '../../store/records/find-records.ts';
@@ -51,11 +49,6 @@ async function readOne(context: ToolContext, kind: Kind, id: string, instant: st
   };
 }
 
-function exportedText(value: SqlValue, type: ExportType | undefined): string | null {
-  if (value === null) return null;
-  return type === 'decimal' ? shortNumber(String(value)) : String(value);
-}
-
 const NOTHING = { columns: [], rows: [], remark: null };
 
 /** Reads the row that the view had at this instant. */
@@ -66,7 +59,7 @@ async function readState({ session, kinds }: ToolContext, kind: Kind, id: string
   const columns = exportColumns(await readDeclaredColumns(session, view));
   const rows: (string | null)[][] = [];
   for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns))
-    rows.push(...batch.map((row) => row.map((value, place) => exportedText(value, columns[place]?.type))));
+    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
   return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }
 

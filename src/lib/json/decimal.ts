@@ -21,19 +21,6 @@ export function canonicalNumber(token: string): string | null {
   return value === '0' ? '0' : sign + value;
 }
 
-const LONGEST_PLAIN = 40;
-
-/** The shortest text of a decimal, with an exponent where it would be a row of zeros (`1e400`); any other text as it is. */
-export function shortNumber(text: string): string {
-  const plain = canonicalNumber(text) ?? text;
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(plain) ?? [];
-  if (plain.length <= LONGEST_PLAIN || whole === '') return plain;
-  const digits = `${whole}${fraction}`.replace(/^0+|(?<!0)0+$/g, '');
-  const exponent = fraction === '' ? whole.length - digits.length : -fraction.length;
-  const short = `${sign}${digits}e${exponent}`;
-  return short.length < plain.length ? short : plain;
-}
-
 /** The digits of a JSON number that is whole however it is written (`7`, `7.0`, `7e2`); null for any other. */
 export function wholeNumberText(token: { toString(): string }): string | null {
   const shortest = canonicalNumber(String(token));

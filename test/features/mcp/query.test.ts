@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
-import { shortNumber } from '../../../src/lib/json/decimal.ts';
+import { canonicalNumber } from '../../../src/lib/json/decimal.ts';
 import { parseJson } from '../../../src/lib/json/json.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { createSqlReader } from '../../../src/features/mcp/context.ts';
@@ -234,13 +234,12 @@ describe.each(DATABASES)('%s', (database) => {
   test('returns values as they are', async () => {
     const { ask } = await askableMirror(database);
     const isSqlite = database === 'sqlite';
-    const long = isSqlite ? ', 1e400' : ''; // PostgreSQL would work for hours on sums of such numbers: it takes none.
-    const { rows } = await ask('query', { sql: `select 9007199254740993, 0.1 + 0.2, null, '', 0${long}` });
+    const { rows } = await ask('query', { sql: `select 9007199254740993, 0.1 + 0.2, null, '', 0` });
     const sum = isSqlite ? '0.30000000000000004' : '0.3';
-    expect(rows).toEqual([['9007199254740993', sum, null, '', '0', ...(isSqlite ? ['1e400'] : [])]]);
+    expect(rows).toEqual([['9007199254740993', sum, null, '', '0']]);
   });
 
-  test('returns decimals as the service wrote them, however large', async () => {
+  test('returns decimals as the service wrote them, however large, from their exact columns', async () => {
     const service = await sandbox({ size: 10 });
     const ids = service.world.ids('products');
     const texts = ['1e400', '-1e400', '9007199254740993', '-12345678901234567.89', '1e30', '0', '0.1'];
@@ -248,24 +247,16 @@ describe.each(DATABASES)('%s', (database) => {
       service.world.update('products', ids[at] ?? 0, { price: parseJson(text), quota: parseJson(text) });
     const { session, ask } = await askableMirror(database);
     await pullFrom(service, session);
-    const listed = ids.slice(0, texts.length).join(', ');
-    const selects = [
-      `select price, quota from bi_products where id in (${listed})`,
-      `-- é\nselect p.price as a, quota as b from bi_products p join bi_sync_status s on s.kind = 'products' where id in (${listed}) order by price;`,
-      `with chosen as (select * from bi_products where id in (${listed})) select price, quota from chosen`,
-      `select price, quota from bi_products where id in (${listed}) union all select price, quota from bi_products where id = 0`,
-    ];
-    const shortest = (text: string): string => text.replace(/\.?0+$/, '') || '0';
-    for (const select of selects) {
-      const { rows } = await ask('query', { sql: select });
-      const found = rows.map((row) => row.map((cell) => (cell?.includes('.') ? shortest(cell) : cell)));
-      const expected = texts.map(shortNumber);
-      expect.soft(found.toSorted(), select).toEqual(expected.map((text) => [text, text]).toSorted());
-    }
+    const exact = ({ columns, rows }: Awaited<ReturnType<typeof ask>>): unknown[] =>
+      rows.map((row) =>
+        ['price_exact', 'quota_exact'].map((name) => canonicalNumber(row[columns.indexOf(name)] ?? '')),
+      );
     for (const [at, text] of texts.entries()) {
-      const { columns, rows } = await ask('record', { kind: 'products', id: String(ids[at]) });
-      const shown = ['price', 'quota'].map((name) => rows[0]?.[columns.indexOf(name)]);
-      expect.soft(shown, text).toEqual([shortNumber(text), shortNumber(text)]);
+      const id = String(ids[at]);
+      const sql = `select price_exact, quota_exact from bi_products where id = ${id}`;
+      const expected = [[canonicalNumber(text), canonicalNumber(text)]];
+      expect.soft(exact(await ask('query', { sql })), text).toEqual(expected);
+      expect.soft(exact(await ask('record', { kind: 'products', id })), text).toEqual(expected);
     }
     service.world.update('products', ids[0] ?? 0, { price: parseJson('2e400') });
     await pullFrom(service, session);

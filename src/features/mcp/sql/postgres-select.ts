@@ -3,39 +3,12 @@ import { FUNCTIONS, refusedError } from './question.ts';
 
 /**
  * Refuses everything except one select over the views. PostgreSQL's own parser reads the text, and only listed nodes, functions,
- * operators and types pass: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`.
+ * operators and types pass: a read-only transaction alone allows `lo_create`, `pg_notify` or `set_config`. Returns the text of that
+ * one statement, and the views that it names.
  *
  * @throws {SyncError} `mcp.refused`.
  */
 export async function checkSelect(sql: string, views: readonly string[]) {
-  const { statement, found } = await parseSelect(sql, views);
-  for (const name of found.withNames)
-    if (name.startsWith('pg_') || views.includes(name))
-      throw refusedError(`a part of its with has the name ${name}`);
-  const read = [
-    ...new Set(found.relations.map((relation) => relation.name).filter((name) => views.includes(name))),
-  ];
-  const { stmt_location: start = 0, stmt_len: length = Infinity } = statement;
-  const text = Buffer.from(sql).toString('utf8', start, start + length);
-  return {
-    /** The views that it names. */
-    views: read,
-    /** The select with these parts of a `with`, which stand for views. */
-    withParts: (parts: readonly string[]) => insertParts(text, start, statement.stmt, parts),
-  };
-}
-
-/**
- * Refuses a select, as `pg_get_viewdef` prints it, that calls what its own text did not show: `c.f` may be a column, or the call of
- * a function.
- *
- * @throws {SyncError} `mcp.refused`.
- */
-export async function checkResolved(definition: string, views: readonly string[]): Promise<void> {
-  await parseSelect(definition, views);
-}
-
-async function parseSelect(sql: string, views: readonly string[]) {
   await loadModule();
   const [statement, another] = parse(sql);
   if (statement === undefined || another !== undefined) throw refusedError('it is not one statement');
@@ -49,39 +22,30 @@ async function parseSelect(sql: string, views: readonly string[]) {
     isRecursive: false,
   };
   collect(statement.stmt, found);
-  refuseOtherRelations(found, views);
-  if (found.growth > (found.isRecursive ? 0 : MOST_GROWTH))
-    throw refusedError('its texts could grow without end: it puts too many of them together');
-  if (found.multiplications > (found.isRecursive ? 0 : MOST_MULTIPLICATIONS))
-    throw refusedError('its numbers could grow without end: it multiplies or divides too often');
-  return { statement, found };
-}
-
-/** Puts parts of a `with` before those of a select. Places in the text are counted in bytes. */
-function insertParts(text: string, offset: number, statement: unknown, parts: readonly string[]): string {
-  if (parts.length === 0) return text;
-  const [part] = (statement as SelectTree).SelectStmt.withClause?.ctes ?? [];
-  if (part === undefined) return `with ${parts.join(', ')} ${text}`;
-  const bytes = Buffer.from(text);
-  const start = part.CommonTableExpr.location - offset;
-  return `${bytes.toString('utf8', 0, start)}${parts.join(', ')}, ${bytes.toString('utf8', start)}`;
-}
-
-interface SelectTree {
-  readonly SelectStmt: {
-    readonly withClause?: {
-      readonly ctes: readonly { readonly CommonTableExpr: { readonly location: number } }[];
-    };
-  };
+  refuseOtherNames(found, views);
+  refuseGrowth(found);
+  const { stmt_location: start = 0, stmt_len: length = Infinity } = statement; // In bytes.
+  const named = found.relations.map((relation) => relation.name).filter((name) => views.includes(name));
+  return { views: [...new Set(named)], text: Buffer.from(sql).toString('utf8', start, start + length) };
 }
 
 /** Does not follow where a part of `with` is visible, so no part may have the name of a view or a system table. */
-function refuseOtherRelations(found: Found, views: readonly string[]): void {
+function refuseOtherNames(found: Found, views: readonly string[]): void {
+  for (const name of found.withNames)
+    if (name.startsWith('pg_') || views.includes(name))
+      throw refusedError(`a part of its with has the name ${name}`);
   for (const { name, schema } of found.relations) {
     const isView = views.includes(name) && (schema === undefined || schema === 'public');
     const isPart = schema === undefined && found.withNames.has(name);
     if (!isView && !isPart) throw refusedError(`there is no view ${name}`);
   }
+}
+
+function refuseGrowth({ growth, multiplications, isRecursive }: Found): void {
+  if (growth > (isRecursive ? 0 : MOST_GROWTH))
+    throw refusedError('its texts could grow without end: it puts too many of them together');
+  if (multiplications > (isRecursive ? 0 : MOST_MULTIPLICATIONS))
+    throw refusedError('its numbers could grow without end: it multiplies or divides too often');
 }
 
 function parse(sql: string) {

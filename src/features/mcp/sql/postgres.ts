@@ -3,9 +3,8 @@ import { locationOf, openConnection, type Connection } from '../../../db/postgre
 import { isConnectionLost } from '../../../db/postgres/errors.ts';
 import { identifier, VIEWS_SCHEMA } from '../../../db/session/sql-text.ts';
 import type { SqlValue } from '../../../db/session/session.ts';
-import { shortNumber } from '../../../lib/json/decimal.ts';
 import { errorCode, SyncError } from '../../../lib/sync-error.ts';
-import { checkResolved, checkSelect } from './postgres-select.ts';
+import { checkSelect } from './postgres-select.ts';
 import {
   MOST_BYTES,
   refusedError,
@@ -36,7 +35,7 @@ export async function readPostgres(
   const { sql, views } = question;
   if (views !== null && role === null)
     throw noReaderError('bi.readerRole names no role that may read the views alone');
-  const select: Select = views === null ? { views: [], withParts: () => sql } : await checkSelect(sql, views);
+  const select = views === null ? { text: sql, views: [] } : await checkSelect(sql, views);
   const socket = new Socket();
   const stream = (): Socket => socket;
   const connection = await openConnection({ ...targetOf(url), stream });
@@ -46,8 +45,8 @@ export async function readPostgres(
   try {
     const [own] = await connection.runScript('select pg_backend_pid() as pid');
     ended.addEventListener('abort', () => void cancelBackend(url, own?.rows[0]?.['pid'] ?? null));
-    const text = views === null ? sql : await resolve(connection, role, select, question);
-    return { ...(await fetchRows(connection, role, text, question)), views: select.views };
+    if (views !== null) await checkResolved(connection, role, { ...question, sql: select.text, views });
+    return { ...(await fetchRows(connection, role, { ...question, sql: select.text })), views: select.views };
   } catch (error) {
     if (isConnectionLost(error) && socket.bytesRead > MOST_RECEIVED) throw tooLargeError();
     throw queryError(error, question.timeoutMs);
@@ -79,25 +78,24 @@ async function cancelBackend(url: string, pid: SqlValue): Promise<void> {
   await other?.close();
 }
 
-/** Checks what the server takes the names of a select for, in a view that is never committed; returns the text to run. */
-async function resolve(
+/**
+ * Checks what the server takes the names of a select for, in a view that is never committed: `c.f` may be a column, or the call of a
+ * function.
+ */
+async function checkResolved(
   connection: Connection,
   role: string | null,
-  select: Select,
-  { views, timeoutMs }: SqlQuestion,
-): Promise<string> {
+  { sql, views, timeoutMs }: SqlQuestion & { readonly views: readonly string[] },
+): Promise<void> {
   await begin(connection, 'read write', role, timeoutMs);
-  const parts = await connection.queryArrays({ text: EXACT_VIEWS, values: [select.views], rowMode: 'array' });
-  const text = select.withParts(parts.rows.map(String));
-  const create = `create temporary view asked as select 1 as n from (${text}\n) as t`;
+  const create = `create temporary view asked as select 1 as n from (${sql}\n) as t`;
   await connection.queryRows({ text: create, queryMode: 'extended' }); // In which a text is one statement.
   await connection.runScript('set local search_path = pg_catalog'); // So that every other name shows its schema.
   const { rows } = await connection.queryArrays({ text: DEFINITION, rowMode: 'array' });
   await connection.runScript('rollback');
   const definition = String(rows[0]?.[0]);
   if (definition.length > LONGEST_DEFINITION) throw refusedError('it has too many columns');
-  await checkResolved(definition, views ?? []);
-  return text;
+  await checkSelect(definition, views);
 }
 
 const LONGEST_DEFINITION = 200_000;
@@ -120,18 +118,17 @@ async function begin(
 async function fetchRows(
   connection: Connection,
   role: string | null,
-  text: string,
-  { limit, timeoutMs }: SqlQuestion,
+  { sql, limit, timeoutMs }: SqlQuestion,
 ): Promise<Omit<SqlAnswer, 'views'>> {
   await begin(connection, 'read only', role, timeoutMs);
-  const declare = `declare answer no scroll cursor for ${text}`;
+  const declare = `declare answer no scroll cursor for ${sql}`;
   await connection.queryRows({ text: declare, queryMode: 'extended' });
   const fetch = { text: `fetch ${limit + 1} from answer`, rowMode: 'array' as const };
   const { fields, rows } = await connection.queryArrays(fetch);
   const columns = fields.map((field) => field.name);
   return {
     columns,
-    rows: rows.slice(0, limit).map((row) => row.map((value, at) => wireText(value, fields[at]?.dataTypeID))),
+    rows: rows.slice(0, limit).map((row) => row.map((value) => (value === null ? null : String(value)))),
     isTruncated: rows.length > limit,
   };
 }
@@ -143,30 +140,6 @@ async function becomeReader(connection: Connection, role: string): Promise<void>
     if (errorCode(error) !== RIGHT_MISSING) throw error;
     throw noReaderError(`the user of DATABASE_URL may not become ${role}`);
   }
-}
-
-type Select = Awaited<ReturnType<typeof checkSelect>>;
-
-/** Views in which a decimal that its column cannot show is the exact one, and no null, each as a part of a `with`. */
-const EXACT_VIEWS = `
-  with decimals as (
-    select c.relname, a.attnum, a.attname, a.attname || '_exact' as exact, a.atttypid = 'numeric'::regtype and exists (
-      select from pg_attribute x where x.attrelid = c.oid and x.attname = a.attname || '_exact') as is_decimal
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
-    where c.relnamespace = '${VIEWS_SCHEMA}'::regnamespace and c.relname = any($1)
-  )
-  select format('%I as not materialized (select %s from ${VIEWS_SCHEMA}.%I)', relname, string_agg(case
-    when is_decimal then format('coalesce(%1$I, cast(%2$I as numeric)) as %1$I', attname, exact)
-    else format('%I', attname) end, ', ' order by attnum), relname)
-  from decimals group by relname having bool_or(is_decimal)`;
-
-const NUMERIC = 1700;
-const LONGEST_SHOWN = 40; // As numeric(38,10) may be.
-
-function wireText(value: SqlValue, type: number | undefined): string | null {
-  if (value === null) return null;
-  const text = String(value);
-  return type === NUMERIC && text.length > LONGEST_SHOWN ? shortNumber(text) : text;
 }
 
 const noReaderError = (reason: string): SyncError =>

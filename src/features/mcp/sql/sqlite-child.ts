@@ -1,7 +1,6 @@
 import { constants as system, setPriority } from 'node:os';
 import { DatabaseSync, constants, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import { identifier } from '../../../db/session/sql-text.ts';
-import { shortNumber } from '../../../lib/json/decimal.ts';
 import { FUNCTIONS, LONGEST_SQL, MOST_BYTES, type SqlAnswer, type SqlQuestion } from './question.ts';
 
 /**
@@ -36,14 +35,8 @@ function answerOf(question: ChildQuestion): ChildAnswer {
     if (question.views !== null && !isGuarded) return { is: 'unguarded', reason: process.version };
     const views = question.views === null ? [] : checkSelect(mirror, question.sql, question.views);
     const statement = mirror.prepare(question.sql);
-    const { cells, isTruncated } = readCells(statement, question.limit);
-    if (isGuarded) mirror.setAuthorizer(null); // From here on, only our own queries run.
-    const columns = statement.columns();
-    const rows = cells.map((row) =>
-      row.map((cell, at) => (typeof cell === 'number' ? numberText(mirror, cell, columns[at]) : cell)),
-    );
-    const names = columns.map((column) => column.name);
-    return { is: 'answer', answer: { columns: names, rows, isTruncated, views } };
+    const columns = statement.columns().map((column) => column.name);
+    return { is: 'answer', answer: { columns, ...readTexts(statement, question.limit), views } };
   } catch (error) {
     return { is: 'refused', reason: error instanceof Error ? error.message : String(error) };
   }
@@ -104,40 +97,22 @@ function isTable(names: DatabaseSync, name: string): boolean {
 const READS = [constants.SQLITE_SELECT, constants.SQLITE_RECURSIVE];
 const INNER_READS = [...READS, constants.SQLITE_READ, constants.SQLITE_FUNCTION];
 
-type Cell = string | number | null;
-
 /** The rows of a select; numbers with a fraction or beyond 64 bits are the doubles that SQLite calculates with. */
-function readCells(statement: StatementSync, limit: number) {
+function readTexts(statement: StatementSync, limit: number) {
   statement.setReadBigInts(true);
   statement.setReturnArrays(true);
-  const cells: Cell[][] = [];
+  const rows: (string | null)[][] = [];
   let bytes = 0;
   for (const row of statement.iterate() as Iterable<readonly SQLOutputValue[]>) {
-    if (cells.length === limit || bytes > MOST_BYTES) return { cells, isTruncated: true };
-    const values = row.map(toCell);
-    for (const value of values) bytes += String(value).length;
-    cells.push(values);
+    if (rows.length === limit || bytes > MOST_BYTES) return { rows, isTruncated: true };
+    const texts = row.map(textOf);
+    for (const text of texts) bytes += String(text).length;
+    rows.push(texts);
   }
-  return { cells, isTruncated: false };
+  return { rows, isTruncated: false };
 }
 
-function toCell(value: SQLOutputValue): Cell {
-  if (value === null || typeof value === 'number') return value;
+function textOf(value: SQLOutputValue): string | null {
+  if (value === null) return null;
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value);
-}
-
-type ResultColumn = ReturnType<StatementSync['columns']>[number];
-
-/**
- * Writes a double. A double that stands for a decimal beyond its precision is written as that decimal: the one in the select's own
- * text, or the only one that the column of a view has for it.
- */
-function numberText(mirror: DatabaseSync, value: number, column: ResultColumn | undefined): string {
-  if (Math.abs(value) <= Number.MAX_SAFE_INTEGER || column === undefined) return String(value);
-  if (Number(column.name) === value) return shortNumber(column.name);
-  const [, exact] = /^(.+)_real$/.exec(column.column ?? '') ?? [];
-  if (exact === undefined) return String(value);
-  const sql = `select distinct ${identifier(exact)} as exact from ${identifier(column.table ?? '')} where ${identifier(column.column ?? '')} = ?`;
-  const [only, another] = mirror.prepare(sql).all(value);
-  return only === undefined || another !== undefined ? String(value) : shortNumber(String(only['exact']));
 }
