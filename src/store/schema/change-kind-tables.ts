@@ -6,7 +6,6 @@ import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
-import { noteUnfilled } from '../kinds/unfilled.ts';
 import { KEY_COLUMN, keyedFields } from '../tables/key-column.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
@@ -20,29 +19,29 @@ import {
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 import { guardTable } from './guard-tables.ts';
-import { fillColumn } from './fill-columns.ts';
 
-/** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
-export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
-  const columns = kindColumns(kind, dialect);
-  const added = new Set(await changeTable(tx, kind.name, columns, createTable));
-  for (const { name, ...table } of nestedTables(kind)) {
-    const nested = nestedColumns({ name, ...table }, dialect);
-    for (const column of await changeTable(tx, name, nested, createNested)) added.add(column);
+/**
+ * Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt.
+ * @returns Whether there may be rows that lack a column now.
+ */
+export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<boolean> {
+  let hasAdded = await changeTable(tx, kind.name, kindColumns(kind, dialect), createTable);
+  for (const table of nestedTables(kind)) {
+    const { name } = table;
+    if (await changeTable(tx, name, nestedColumns(table, dialect), createNested)) hasAdded = true;
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
-  for (const column of [KEY_COLUMN, SEARCH_COLUMN])
-    if (added.has(column)) await noteUnfilled(tx, kind, column);
+  return hasAdded;
 }
 
-/** @returns The columns that the table did not have, unless it is new. */
+/** @returns Whether a table that was there has got columns. */
 async function changeTable(
   tx: Transaction,
   name: string,
   columns: readonly Column[],
   create: typeof createTable,
-): Promise<readonly string[]> {
+): Promise<boolean> {
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
   const statements =
@@ -52,7 +51,7 @@ async function changeTable(
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
   }
   await guardTable(tx, name);
-  return present.size === 0 ? [] : missing.map((column) => column.name);
+  return present.size > 0 && missing.length > 0;
 }
 
 /** A text has another width in each row: the place of a column behind one has to be computed row by row. */
@@ -104,7 +103,7 @@ interface ReportIndex {
 
 /**
  * Makes the missing indexes on the references, also of nested arrays, and the dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, one on the natural key, and fills and indexes the search text. A kind gets them after its baseline,
+ * rows and finds changed ones without the table, and those on the natural key and the search text. A kind gets them after its baseline,
  * because they would slow its first load; one without a list has no baseline.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
@@ -115,9 +114,7 @@ export async function createReportIndexes(session: Session, kinds: readonly Kind
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (isListed(kind) && !(await hasRow(session, settled))) continue;
     for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    const mirrored = await readMirroredKind(session, kind);
-    await fillColumn(session, mirrored, SEARCH_COLUMN, signal);
-    if (!signal?.aborted) await createSearchIndexes(session, searchTables(mirrored));
+    await createSearchIndexes(session, searchTables(await readMirroredKind(session, kind)));
   }
 }
 
