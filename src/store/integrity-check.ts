@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { parseInstant, formatInstant } from '../lib/time/clock.ts';
-import { readMeta, writeMeta } from './kinds/meta.ts';
+import { readMetaJson, writeMeta } from './kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
 
@@ -71,7 +71,5 @@ export function damageOf(findings: readonly string[]): string {
 }
 
 /** The latest check; its findings are empty if the file is sound. */
-async function readCheck(db: Queryable) {
-  const text = await readMeta(db, 'integrity');
-  return text === null ? null : (JSON.parse(text) as { checkedAt: string; findings: readonly string[] });
-}
+const readCheck = async (db: Queryable) =>
+  (await readMetaJson(db, 'integrity')) as { checkedAt: string; findings: readonly string[] } | null;

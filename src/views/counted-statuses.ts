@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/session/session.ts';
-import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
+import { readMetaJson } from '../store/kinds/meta.ts';
 
 const MEANINGS = ['sold', 'owed', 'bought'] as const;
 type Meaning = (typeof MEANINGS)[number];
@@ -8,15 +8,13 @@ type Meaning = (typeof MEANINGS)[number];
 export type CountedStatuses = Readonly<Record<Meaning, readonly string[] | null>>;
 
 export async function readCountedStatuses(db: Queryable): Promise<CountedStatuses> {
-  const read = async (meaning: Meaning): Promise<string[] | null> =>
-    JSON.parse((await readMeta(db, `reports.${meaning}`)) ?? 'null') as string[] | null;
+  const read = async (meaning: Meaning) =>
+    (await readMetaJson(db, `reports.${meaning}`)) as readonly string[] | null;
   return { sold: await read('sold'), owed: await read('owed'), bought: await read('bought') };
 }
 
-export async function writeCountedStatuses(db: Queryable, counted: CountedStatuses): Promise<void> {
-  for (const meaning of MEANINGS) {
-    const statuses = counted[meaning];
-    if (statuses === null) await deleteMeta(db, `reports.${meaning}`);
-    else await writeMeta(db, `reports.${meaning}`, JSON.stringify(statuses));
-  }
-}
+/** The same as the mirror keeps them. */
+export const countedFacts = (counted: CountedStatuses) =>
+  MEANINGS.map(
+    (meaning) => [`reports.${meaning}`, counted[meaning] && JSON.stringify(counted[meaning])] as const,
+  );

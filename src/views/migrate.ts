@@ -4,7 +4,6 @@ import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../db/session/sql-text.t
 import { readRow } from '../db/rows/rows.ts';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../catalog/kind.ts';
 import type { Translations } from '../lib/text/translator.ts';
@@ -22,7 +21,7 @@ import {
   replaceViews,
 } from './create-views.ts';
 import { grantedRole, setReaderRole } from './reader-role.ts';
-import { readCountedStatuses, writeCountedStatuses, type CountedStatuses } from './counted-statuses.ts';
+import { countedFacts, type CountedStatuses } from './counted-statuses.ts';
 import { readStatusKinds, statusesViews } from './statuses-view.ts';
 import { listViews, filterKindsWithRows } from './views.ts';
 import { renewNaturalKeys } from './natural-keys.ts';
@@ -48,6 +47,8 @@ export const THIS_RELEASE: Release = {
   migrations: join(PACKAGE_FOLDER, 'migrations'),
 };
 
+type KeptKey = 'settings.kinds' | 'calendar.yearBegins';
+
 interface MigrateOptions {
   /** The role of PostgreSQL that may read the views: the setting `bi.readerRole`. */
   readonly readerRole?: string | null;
@@ -58,7 +59,7 @@ interface MigrateOptions {
   /** Which statuses reports count. Without them, a mirror keeps those that it has. */
   readonly reports?: CountedStatuses;
   /** The settings that the kinds come of, and the first month of the fiscal year. Without them, a mirror keeps those that it has. */
-  readonly kept?: Readonly<Record<'settings.kinds' | 'calendar.yearBegins', string>>;
+  readonly kept?: Readonly<Record<KeptKey, string>>;
   readonly release?: Release;
   /** Runs in the transaction before anything is changed; what it throws leaves the mirror as it is. */
   readonly mayMigrate?: (tx: Transaction, found: SchemaState) => Promise<void> | void;
@@ -92,12 +93,14 @@ export async function checkSchema(session: Session, kinds: readonly Kind[], opti
 
 function createTarget(session: Session, kinds: readonly Kind[], options: MigrateOptions) {
   const { readerRole: role = null, language: requested = 'en', release = THIS_RELEASE } = options;
-  const { timezone, reports, kept } = options;
+  const { timezone, reports, kept: facts = {} } = options;
   const { dialect, location } = session;
   const readerRole = dialect === 'postgres' ? role : null;
   const language = dialect === 'postgres' ? requested : 'en'; // SQLite has no comments.
   const layout = hashLayout(kinds, dialect, language);
-  return { kinds, dialect, location, readerRole, language, timezone, reports, kept, release, layout };
+  const counted = reports === undefined ? [] : countedFacts(reports);
+  const kept = [...(Object.entries(facts) as [KeptKey, string][]), ...counted];
+  return { kinds, dialect, location, readerRole, language, timezone, kept, release, layout };
 }
 
 type MigrationTarget = ReturnType<typeof createTarget>;
@@ -122,16 +125,14 @@ async function findSchemaState(tx: Transaction, target: MigrationTarget): Promis
  * Writes the settings that the mirror is to keep, and returns whether it had others. Views read them at every question: none is
  * drawn again.
  */
-async function keepSettings(tx: Transaction, { kept, reports }: MigrationTarget): Promise<boolean> {
+async function keepSettings(tx: Transaction, { kept }: MigrationTarget): Promise<boolean> {
   let isChanged = false;
-  for (const key of ['settings.kinds', 'calendar.yearBegins'] as const) {
-    if (kept === undefined || kept[key] === (await readMeta(tx, key))) continue;
-    await writeMeta(tx, key, kept[key]);
+  for (const [key, value] of kept) {
+    if (value === (await readMeta(tx, key))) continue;
+    await writeMeta(tx, key, value);
     isChanged = true;
   }
-  if (reports === undefined || isDeepStrictEqual(reports, await readCountedStatuses(tx))) return isChanged;
-  await writeCountedStatuses(tx, reports);
-  return true;
+  return isChanged;
 }
 
 async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: MigrationTarget) {
@@ -145,8 +146,7 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   await retypeReferences(tx, kinds);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await readMirroredKind(tx, kind));
-  for (const kind of mirrored)
-    if (await changeKindTables(tx, kind, dialect)) await noteUndecoded(tx, kind);
+  for (const kind of mirrored) if (await changeKindTables(tx, kind, dialect)) await noteUndecoded(tx, kind);
   await renewNaturalKeys(tx, kinds);
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, role, location);

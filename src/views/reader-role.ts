@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { deleteMeta, readMeta, writeMeta } from '../store/kinds/meta.ts';
+import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Transaction } from '../db/session/session.ts';
 import { VIEWS_SCHEMA, identifier, qualifiedName } from '../db/session/sql-text.ts';
@@ -20,8 +20,7 @@ export async function setReaderRole(tx: Transaction, role: string | null, locati
   if (before !== null && before !== role && (await hasRole(tx, before)))
     for (const view of await guardedViews(tx))
       await tx.execute(`revoke select on ${qualifiedName(view)} from ${identifier(before)}`);
-  if (role === null) await deleteMeta(tx, 'bi.reader_role');
-  else await writeMeta(tx, 'bi.reader_role', role);
+  await writeMeta(tx, 'bi.reader_role', role);
 }
 
 /** Grants the reader role, if there is one, the right to read these views. */

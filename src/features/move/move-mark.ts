@@ -4,7 +4,7 @@ import { MirrorError } from '../../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { identifier, literal } from '../../db/session/sql-text.ts';
 import { SyncError, errorCode } from '../../lib/sync-error.ts';
-import { isMirrorPresent, readMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { isMirrorPresent, readMetaJson, writeMeta } from '../../store/kinds/meta.ts';
 import { refuseUnfinished, type MirrorUse, type TargetMark } from '../../store/kinds/target-mark.ts';
 
 /** The mark that a mirror in a file bears while it moves, and for ever afterwards. */
@@ -21,10 +21,8 @@ export interface SourceMark {
   readonly state: 'moving' | 'finishing' | 'moved';
 }
 
-export async function readSourceMark(db: Queryable): Promise<SourceMark | null> {
-  const text = await readMeta(db, 'move.to');
-  return text === null ? null : (JSON.parse(text) as SourceMark);
-}
+export const readSourceMark = async (db: Queryable): Promise<SourceMark | null> =>
+  (await readMetaJson(db, 'move.to')) as SourceMark | null;
 
 export const writeSourceMark = (tx: Transaction, mark: SourceMark): Promise<void> =>
   writeMeta(tx, 'move.to', JSON.stringify(mark));

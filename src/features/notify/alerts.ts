@@ -1,22 +1,17 @@
+import type { Config } from '../../config/settings.ts';
 import { isLessThan, canonicalNumber } from '../../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
 import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
+import { readMetaJson, writeMeta } from '../../store/kinds/meta.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { parseObjectText } from '../../store/records/record-name.ts';
 import { addNotification } from '../../store/notifications/notifications.ts';
 import { streamChanges, type RecordedChange } from '../../events/read-changes.ts';
 
-/** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
-export interface AlertRule {
-  readonly kind: string;
-  readonly field: string;
-  readonly above?: string | undefined;
-  readonly below?: string | undefined;
-  readonly changed?: true | undefined;
-}
+/** The values of a field that people want to be notified of. The limits are decimals. */
+export type AlertRule = Config['alerts'][number];
 
 const POLL_MS = 2_000;
 
@@ -68,10 +63,8 @@ const isTooSoon = (notifiedAt: string | null, now: Date): boolean =>
   !isFromFastClock(notifiedAt, now) &&
   now.getTime() - parseInstant(notifiedAt).getTime() < QUIET_MS;
 
-async function readAlertPosition(db: Queryable, rule: AlertRule): Promise<AlertPosition | null> {
-  const stored = await readMeta(db, positionKey(rule));
-  return stored === null ? null : (JSON.parse(stored) as AlertPosition);
-}
+const readAlertPosition = async (db: Queryable, rule: AlertRule) =>
+  (await readMetaJson(db, positionKey(rule))) as AlertPosition | null;
 
 type Judged = Pick<RecordedChange, 'change' | 'before' | 'after' | 'fields'>;
 

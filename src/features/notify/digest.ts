@@ -1,9 +1,10 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, latestPlausible } from '../../lib/time/clock.ts';
+import { daysBefore } from '../../lib/time/zone-offset.ts';
 import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
 import { readNumber, readRows } from '../../db/rows/rows.ts';
-import type { Session, Transaction } from '../../db/session/session.ts';
-import { readMeta, writeMeta } from '../../store/kinds/meta.ts';
+import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import { readMetaJson, writeMeta } from '../../store/kinds/meta.ts';
 import { readNeeds, type Outlook, type StaleKind } from '../../needs/read-needs.ts';
 import { latestSeq } from '../../store/records/change-store.ts';
 import { addNotification } from '../../store/notifications/notifications.ts';
@@ -41,18 +42,18 @@ export async function addDigest(
   const { day, time } = localDate(digestTime.timezone, now);
   const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
   const isAnotherDay = (storedDay: string): boolean => storedDay < day || storedDay > latest; // A clock that was ahead has written it.
-  const isDue = (stored: string | null): boolean =>
-    time >= digestTime.at && (stored === null || isAnotherDay(parseDigestPosition(stored).day));
-  if (!isDue(await readMeta(session, 'digest'))) return;
+  const isDue = (last: DigestPosition | null): boolean =>
+    time >= digestTime.at && (last === null || isAnotherDay(last.day));
+  if (!isDue(await readDigestPosition(session))) return;
   const { stale, ...outlook } = await readOutlook();
   await session.atomically(async (tx) => {
-    const stored = await readMeta(tx, 'digest');
-    if (!isDue(stored)) return;
+    const last = await readDigestPosition(tx);
+    if (!isDue(last)) return;
     const seq = await latestSeq(tx);
-    const after = stored === null ? await seqADayAgo(tx, now) : parseDigestPosition(stored).seq;
-    const needs = (await readNeeds(tx, stale, outlook)).map(({ type, facts: data }) => ({
+    const after = last?.seq ?? (await seqADayAgo(tx, now));
+    const needs = (await readNeeds(tx, stale, outlook)).map(({ type, facts }) => ({
       type,
-      data: { ...data },
+      data: { ...facts },
     }));
     const facts = { needs, changes: await countChanges(tx, after) };
     await addNotification(tx, { type: 'digest.daily', facts, key: day, now });
@@ -66,12 +67,11 @@ function localDate(timeZone: string, instant: Date): { readonly day: string; rea
   return { day, time };
 }
 
-const parseDigestPosition = (stored: string): DigestPosition => JSON.parse(stored) as DigestPosition;
-
-const DAY_MS = 86_400_000;
+const readDigestPosition = async (db: Queryable) =>
+  (await readMetaJson(db, 'digest')) as DigestPosition | null;
 
 const seqADayAgo = async (tx: Transaction, now: Date): Promise<number> => {
-  const dayAgo = formatInstant(new Date(now.getTime() - DAY_MS));
+  const dayAgo = formatInstant(daysBefore(now, 1));
   return (await readNumber(tx, sql`select max(seq) from changes where observed_at < ${dayAgo}`)) ?? 0;
 };
 

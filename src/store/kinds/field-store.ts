@@ -7,7 +7,7 @@ import { formatInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { sqlList } from '../../db/session/sql-list.ts';
-import { readMeta, writeMeta } from './meta.ts';
+import { readMetaJson, writeMeta } from './meta.ts';
 import { FIELDS } from '../tables/engine-tables.ts';
 import { isArrayField, nestedTables } from '../tables/kind-table.ts';
 import {
@@ -63,8 +63,8 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
   return withDiscoveredItems(db, { ...kind, allowedAgain, fields: [...documented, ...columns.values()] });
 }
 
-const readAllowed = async (db: Queryable, kind: string): Promise<readonly string[]> =>
-  JSON.parse((await readMeta(db, `allowed.${kind}`)) ?? '[]') as string[];
+export const readAllowed = async (db: Queryable, kind: string): Promise<readonly string[]> =>
+  ((await readMetaJson(db, `allowed.${kind}`)) ?? []) as string[];
 
 /** Notes that a whole list has been read with the fields that are allowed again; one that this process still keeps out waits on. */
 export async function endAllowedAgain(tx: Transaction, { name, allowedAgain = [] }: Kind): Promise<void> {

@@ -65,7 +65,14 @@ export async function readMeta(db: Queryable, key: MetaKey): Promise<string | nu
   return value;
 }
 
-export async function writeMeta(db: Queryable, key: MetaKey, value: string): Promise<void> {
+/** Reads a fact that is stored as JSON; null if there is none. */
+export async function readMetaJson(db: Queryable, key: MetaKey): Promise<unknown> {
+  return JSON.parse((await readMeta(db, key)) ?? 'null');
+}
+
+/** Writes a fact; null removes it. */
+export async function writeMeta(db: Queryable, key: MetaKey, value: string | null): Promise<void> {
+  if (value === null) return deleteMeta(db, key);
   await db.query(
     sql`insert into mirror_meta (key, value) values (${key}, ${value}) on conflict (key) do update set value = excluded.value`,
   );

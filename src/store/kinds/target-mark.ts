@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
-import { readMeta } from './meta.ts';
+import { readMetaJson } from './meta.ts';
 
 /** The mark of a database that a move fills, or has filled. */
 export interface TargetMark {
@@ -12,10 +12,8 @@ export interface TargetMark {
   readonly state: 'filling' | 'done';
 }
 
-export async function readTargetMark(db: Queryable): Promise<TargetMark | null> {
-  const text = await readMeta(db, 'move.from');
-  return text === null ? null : (JSON.parse(text) as TargetMark);
-}
+export const readTargetMark = async (db: Queryable): Promise<TargetMark | null> =>
+  (await readMetaJson(db, 'move.from')) as TargetMark | null;
 
 /** @throws {SyncError} `mirror.unfinished` while a move fills the database. */
 export async function refuseUnfinished(db: Queryable, location = 'of DATABASE_URL'): Promise<void> {

@@ -1,6 +1,6 @@
 import { TECHNICAL } from '../../lib/text/translator.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
-import { readMeta, writeMeta } from '../kinds/meta.ts';
+import { readMeta, readMetaJson, writeMeta } from '../kinds/meta.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 
 /** The reason why nothing is sent although writes are on. */
@@ -16,10 +16,8 @@ export interface Frozen {
 export const RESUME = 'Compare the sends since the back-up with the service, then: bms-sync outbox resume';
 
 /** Reads the cause of a freeze; null = sends are allowed. */
-export async function readFrozen(db: Queryable): Promise<Frozen | null> {
-  const text = await readMeta(db, 'outbox.frozen');
-  return text === null ? null : (JSON.parse(text) as Frozen);
-}
+export const readFrozen = async (db: Queryable): Promise<Frozen | null> =>
+  (await readMetaJson(db, 'outbox.frozen')) as Frozen | null;
 
 /** Stops all sends until a person resumes them; the first reason stays. */
 export async function freeze(tx: Transaction, reason: string, now: Date, unknown: readonly string[] = []) {

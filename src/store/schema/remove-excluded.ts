@@ -4,6 +4,7 @@ import { idColumnName, type Field, type Kind } from '../../catalog/kind.ts';
 import { DECIMAL_SUFFIXES } from '../../catalog/reserved-names.ts';
 import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
 import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
+import { readAllowed } from '../kinds/field-store.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
@@ -53,7 +54,7 @@ export async function removeExcluded(
   if (wanted !== applied)
     await session.atomically(async (tx) => {
       await noteAllowed(tx, parseExclusions(applied), parseExclusions(wanted));
-      await saveMeta(tx, 'privacy.excluded', wanted);
+      await writeMeta(tx, 'privacy.excluded', wanted);
       await deleteMeta(tx, 'privacy.excluding');
     });
   return { hasRemoved, isScrubbed };
@@ -88,7 +89,7 @@ async function removeFromKind(
 async function noteAllowed(tx: Transaction, before: Exclusions, now: Exclusions): Promise<void> {
   for (const [kind, fields] of before) {
     const allowed = fields.filter((field) => now.get(kind)?.includes(field) !== true);
-    const noted = JSON.parse((await readMeta(tx, `allowed.${kind}`)) ?? '[]') as string[];
+    const noted = await readAllowed(tx, kind);
     if (allowed.length === 0) continue;
     const emptied = sql`where kind = ${kind} and code = 'excluded_field'`;
     for (const { id, field } of await select(tx, pickColumns(DRIFT, 'id', 'field'), emptied)) {
@@ -108,12 +109,9 @@ async function scrub(session: Session, hasRemoved: boolean, before: string | nul
     session.location,
     !hasRemoved && before === 'checkpoint' ? 'checkpoint' : 'vacuum',
   );
-  await session.atomically((tx) => saveMeta(tx, 'privacy.scrub', remainingStep));
+  await session.atomically((tx) => writeMeta(tx, 'privacy.scrub', remainingStep));
   return remainingStep === null;
 }
-
-const saveMeta = (tx: Transaction, key: `privacy.${'excluded' | 'scrub'}`, value: string | null) =>
-  value === null ? deleteMeta(tx, key) : writeMeta(tx, key, value);
 
 const ROWS_A_TRANSACTION = 1_000;
 
