@@ -25,27 +25,32 @@ import { guardTable } from './guard-tables.ts';
  * @returns Whether there may be rows that lack a column now.
  */
 export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<boolean> {
-  let hasAdded = await changeTable(tx, kind.name, kindColumns(kind, dialect), createTable);
+  let hasAdded = await changeTable(tx, kind.name, kindColumns(kind, dialect), DELETED);
   for (const table of nestedTables(kind)) {
     const { name } = table;
-    if (await changeTable(tx, name, nestedColumns(table, dialect), createNested)) hasAdded = true;
+    if (await changeTable(tx, name, nestedColumns(table, dialect), PARENTS)) hasAdded = true;
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
   return hasAdded;
 }
 
-/** @returns Whether a table that was there has got columns. */
+/** Nearly always empty, so it costs nothing; with it, live rows are counted without reading them. */
+const DELETED = { end: 'deleted', on: '(_deleted_at) where _deleted_at is not null' };
+/** No key over parent and position: parents come in any order, and to keep elements in theirs costs twice the insert. */
+const PARENTS = { end: 'parents', on: '(parent_id)' };
+
+/** @param index The first index of a new table. @returns Whether a table that was there has got columns. */
 async function changeTable(
   tx: Transaction,
   name: string,
   columns: readonly Column[],
-  create: typeof createTable,
+  index: typeof DELETED,
 ): Promise<boolean> {
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
   const statements =
-    present.size === 0 ? create(name, sortedByWidth(columns)) : addColumns(tx.dialect, name, missing);
+    present.size === 0 ? createTable(name, columns, index) : addColumns(tx.dialect, name, missing);
   for (const statement of statements) {
     await tx.execute(statement);
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
@@ -64,21 +69,11 @@ const rankOf = ({ name, type }: Column): number =>
 const sortedByWidth = (columns: readonly Column[]): readonly Column[] =>
   columns.toSorted((one, other) => rankOf(one) - rankOf(other));
 
-function createTable(name: string, columns: readonly Column[]): string[] {
+function createTable(name: string, columns: readonly Column[], { end, on }: typeof DELETED): string[] {
   const table = identifier(name);
   return [
-    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n)`,
-    // Nearly always empty, so it costs nothing; with it, live rows are counted without reading them.
-    `create index ${identifier(`${name}_deleted`)} on ${table} (_deleted_at) where _deleted_at is not null`,
-  ];
-}
-
-/** No key over parent and position: parents come in any order, and to keep elements in theirs costs twice the insert. */
-function createNested(name: string, columns: readonly Column[]): string[] {
-  const table = identifier(name);
-  return [
-    `create table ${table} (\n  ${columns.map(definition).join(',\n  ')}\n);
-    create index ${identifier(`${name}_parents`)} on ${table} (parent_id)`,
+    `create table ${table} (\n  ${sortedByWidth(columns).map(definition).join(',\n  ')}\n)`,
+    `create index ${identifier(`${name}_${end}`)} on ${table} ${on}`,
   ];
 }
 
@@ -95,7 +90,6 @@ const definition = (column: Column): string =>
 interface ReportIndex {
   readonly name: string;
   readonly table: string;
-  /** The column that it needs; a discovered one may be missing still. */
   readonly column?: string;
   /** What is indexed, as SQL after the name of the table. */
   readonly on: string;
@@ -113,8 +107,11 @@ export async function createReportIndexes(session: Session, kinds: readonly Kind
     if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (isListed(kind) && !(await hasRow(session, settled))) continue;
-    for (const index of await missingIndexes(session, kind)) await createIndex(session, index);
-    await createSearchIndexes(session, searchTables(await readMirroredKind(session, kind)));
+    const mirrored = await readMirroredKind(session, kind);
+    const present = await readTexts(session, INDEXES[session.dialect]);
+    for (const index of reportIndexes(mirrored))
+      if (!present.includes(index.name)) await createIndex(session, index);
+    for (const table of searchTables(mirrored)) await createSearchIndex(session, table, present);
   }
 }
 
@@ -129,17 +126,19 @@ async function createIndex(session: Session, index: ReportIndex, former?: string
 /** Below so many rows PostgreSQL reads all texts in a tenth of a second, and their index would take longer than a pull. */
 const ROWS_WITH_TRIGRAMS = 200_000;
 
-/** Makes the indexes of what is searched. SQLite reads one through; PostgreSQL looks for the parts of the text. */
-async function createSearchIndexes(session: Session, tables: readonly SearchTable[]): Promise<void> {
-  for (const { name: table, id } of tables) {
-    const former = indexName(table, 'search');
-    const isOfView = session.dialect === 'sqlite' && id === 'id'; // It leaves out deleted records.
-    const name = isOfView ? indexName(table, 'live_search') : former;
-    if ((await readTexts(session, INDEXES[session.dialect](table))).includes(name)) continue;
-    const columns = isOfView ? `(id, _deleted_at, ${SEARCH_COLUMN})` : `(${id}, ${SEARCH_COLUMN})`;
-    const on = session.dialect === 'sqlite' ? columns : await trigramsOf(session, table);
-    if (on !== null) await createIndex(session, { name, table, on }, isOfView ? former : undefined);
-  }
+/** Makes the index of what is searched. SQLite reads it through; PostgreSQL looks for the parts of the text. */
+async function createSearchIndex(
+  session: Session,
+  { name: table, id }: SearchTable,
+  present: readonly string[],
+): Promise<void> {
+  const former = indexName(table, 'search');
+  const isOfView = session.dialect === 'sqlite' && id === 'id'; // It leaves out deleted records.
+  const name = isOfView ? indexName(table, 'live_search') : former;
+  if (present.includes(name)) return;
+  const columns = isOfView ? `(id, _deleted_at, ${SEARCH_COLUMN})` : `(${id}, ${SEARCH_COLUMN})`;
+  const on = session.dialect === 'sqlite' ? columns : await trigramsOf(session, table);
+  if (on !== null) await createIndex(session, { name, table, on }, isOfView ? former : undefined);
 }
 
 async function trigramsOf(session: Session, table: string): Promise<string | null> {
@@ -165,7 +164,7 @@ async function ensureTrigrams(session: Session): Promise<string | null> {
   return place === undefined ? null : `${identifier(place)}.gin_trgm_ops`;
 }
 
-/** The indexes that a kind's table and those of its nested arrays are to have, search apart. */
+/** The indexes that the table of a kind, as mirrored, and those of its nested arrays are to have, search apart. */
 export function reportIndexes(kind: Kind): readonly ReportIndex[] {
   const changed = {
     name: indexName(kind.name, '_changed_at'),
@@ -174,22 +173,8 @@ export function reportIndexes(kind: Kind): readonly ReportIndex[] {
   };
   const key = { name: indexName(kind.name, KEY_COLUMN), table: kind.name, on: `(${KEY_COLUMN})` };
   const own = keyedFields(kind).length > 0 ? [changed, key] : [changed];
-  const wanted: ReportIndex[] = [...own, ...indexesOn(kind.name, [...kind.fields, ...kind.hints], true)];
-  for (const { name, items, hints } of nestedTables(kind))
-    wanted.push(...indexesOn(name, [...items, ...hints], false));
-  return wanted;
-}
-
-async function missingIndexes(session: Session, kind: Kind): Promise<readonly ReportIndex[]> {
-  const wanted = reportIndexes(kind);
-  const missing: ReportIndex[] = [];
-  for (const table of new Set(wanted.map((index) => index.table))) {
-    const columns = await session.atomically((tx) => tx.listColumns(table));
-    const present = new Set(await readTexts(session, INDEXES[session.dialect](table)));
-    const ofTable = wanted.filter((index) => index.table === table && !present.has(index.name));
-    missing.push(...ofTable.filter((index) => index.column === undefined || columns.has(index.column)));
-  }
-  return [...new Map(missing.map((index) => [index.name, index])).values()];
+  const nested = nestedTables(kind).flatMap(({ name, items }) => indexesOn(name, items, false));
+  return [...own, ...indexesOn(kind.name, kind.fields, true), ...nested];
 }
 
 /** The company of a record: its rows are nearly the whole table. */
@@ -209,10 +194,9 @@ function indexesOn(table: string, fields: readonly Field[], withDates: boolean):
     .map((column) => ({ name: indexName(table, column), table, column, on: `(${identifier(column)})` }));
 }
 
-const INDEXES: Record<Dialect, (table: string) => SQL> = {
-  sqlite: (table) => sql`select name from sqlite_schema where type = 'index' and tbl_name = ${table}`,
-  postgres: (table) => sql`
-    select indexname from pg_indexes where schemaname = ${TABLES_SCHEMA} and tablename = ${table}`,
+const INDEXES: Record<Dialect, SQL> = {
+  sqlite: sql`select name from sqlite_schema where type = 'index'`,
+  postgres: sql`select indexname from pg_indexes where schemaname = ${TABLES_SCHEMA}`,
 };
 
 /** `clients_creation_date_index`; a name too long for PostgreSQL gets a digest in its place. */
