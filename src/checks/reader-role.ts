@@ -17,40 +17,23 @@ export async function checkReaderRole(session: Session, role: string | null, has
   return [failedCheck(NAME, code, message, hint ?? null)];
 }
 
-/** Describes the wrong rights of a quoted role that should only read the views. */
-function checkRights(role: string, rights: Rights): CheckResult {
-  const faults = RULES.filter((rule) => rights[rule.right].length > 0);
+/** Describes the wrong rights of a quoted role that should only read the views. The statements that mend them are right for all of them. */
+function checkRights(role: string, { unreadable, writable, tables }: Rights): CheckResult {
+  const names = {
+    'cannot read': unreadable,
+    'has the right to write': writable,
+    'has rights on the tables': tables,
+  };
+  const faults = Object.entries(names).filter(([, of]) => of.length > 0);
   if (faults.length === 0)
     return passedCheck(NAME, `${role} can read all views, write none, and reaches no table`);
-  const details = faults.map((fault) => `${fault.fault} ${rights[fault.right].join(', ')}`);
-  const fixes = faults.flatMap((fault) => fault.fix(role));
-  const hint = `${fixes.join(' ')} Revoke rights that it has as superuser or through other roles separately.`;
-  return failedCheck(NAME, 'mirror.reader_rights', `${role} ${details.join('; ')}`, hint);
+  const detail = `${role} ${faults.map(([fault, of]) => `${fault} ${of.join(', ')}`).join('; ')}`;
+  const views = `all tables in schema ${VIEWS_SCHEMA}`;
+  const statements = [
+    `grant usage on schema ${VIEWS_SCHEMA} to ${role}; grant select on ${views} to ${role};`,
+    `revoke insert, update, delete, truncate on ${views} from ${role};`,
+    `revoke all on all tables in schema ${TABLES_SCHEMA} from ${role}; revoke all on schema ${TABLES_SCHEMA} from ${role};`,
+  ];
+  const hint = `${statements.join(' ')} Revoke rights that it has as superuser or through other roles separately.`;
+  return failedCheck(NAME, 'mirror.reader_rights', detail, hint);
 }
-
-/** Rights that the role must not have, and the statements that revoke them. */
-const RULES: readonly { right: keyof Rights; fault: string; fix: (role: string) => readonly string[] }[] = [
-  {
-    right: 'unreadable',
-    fault: 'cannot read',
-    fix: (role) => [
-      `grant usage on schema ${VIEWS_SCHEMA} to ${role};`,
-      `grant select on all tables in schema ${VIEWS_SCHEMA} to ${role};`,
-    ],
-  },
-  {
-    right: 'writable',
-    fault: 'has the right to write',
-    fix: (role) => [
-      `revoke insert, update, delete, truncate on all tables in schema ${VIEWS_SCHEMA} from ${role};`,
-    ],
-  },
-  {
-    right: 'tables',
-    fault: 'has rights on the tables',
-    fix: (role) => [
-      `revoke all on all tables in schema ${TABLES_SCHEMA} from ${role};`,
-      `revoke all on schema ${TABLES_SCHEMA} from ${role};`,
-    ],
-  },
-];
