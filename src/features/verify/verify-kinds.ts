@@ -20,24 +20,7 @@ import { OTHER_SOURCE } from '../../pull/sweep/read-list.ts';
 import { compareList, type Finding, type Looked } from './compare-list.ts';
 import { repairCommand, shortenDifference } from './show-differences.ts';
 
-/** The result for one kind: every record of the list and every live row is counted once. */
-export interface KindComparison extends Pick<KindReport, 'kind' | 'reason' | 'detail'> {
-  /** Records that agreed at the first comparison. */
-  readonly same: number;
-  /** Records that agreed only after the pull, because they had changed meanwhile. */
-  readonly moved: number;
-  /** Rows that have left the list and are still in the mirror, for the cause in `detail`. */
-  readonly unlisted: number;
-  /** Records that differ although they were pulled, missing and surplus ones included. */
-  readonly differs: number;
-  readonly missing: number;
-  readonly surplus: number;
-  readonly quarantined: number;
-  /** The command that reads the differing records again; null if there are none. */
-  readonly repair: string | null;
-  /** The first of them, values shortened. */
-  readonly differences: readonly Finding[];
-}
+export type KindComparison = ReturnType<typeof resultOf>;
 
 /** The counts in the order in which they are shown: each record is in one of them. */
 export function countsOf({ same, moved, unlisted, differs, missing, surplus, quarantined }: KindComparison) {
@@ -196,12 +179,15 @@ function hashOf({ id, field, service }: Finding): bigint {
   return createHash('sha256').update(text).digest().readBigInt64BE();
 }
 
-/** The result; if a list or the pull ended early, a difference found once is none yet. */
+/**
+ * The result for one kind: every record of the list and every live row is counted once. If a list or the pull ended early, a
+ * difference found once is none yet.
+ */
 function resultOf(
   kind: ListedKind,
   { compared, quarantined, verdicts, differences }: Comparison,
   { reason, detail }: Ending,
-): KindComparison {
+) {
   const idsOf = (verdict: Verdict) => idsWith(verdicts, verdict);
   const [moved, unlisted] = [idsOf('moved').length, idsOf('unlisted').length];
   const [missing, surplus] = [idsOf('missing'), idsOf('surplus').length];
@@ -209,19 +195,25 @@ function resultOf(
   const openText = open === 0 ? '' : ` ${open} that did not agree could not be looked at again.`;
   return {
     kind: kind.name,
+    /** Records that agreed at the first comparison. */
     same: [...compared].filter((id) => !verdicts.has(id)).length,
+    /** Records that agreed only after the pull, because they had changed meanwhile. */
     moved: reason === null ? moved : 0,
+    /** Rows that have left the list and are still in the mirror, for the cause in `detail`. */
     unlisted: reason === null ? unlisted : 0,
+    /** Records that differ although they were pulled, missing and surplus ones included. */
     differs: verdicts.size - open,
     missing: missing.length,
     surplus,
     quarantined: quarantined.size,
     reason,
     detail: reason === null ? detail : `${detail ?? ''}${openText}`.trim(),
+    /** The command that reads the differing records again; null if there are none. */
     repair:
       surplus > 0
         ? `bms-sync backfill ${kind.name} --all`
         : repairCommand(kind.name, [...idsOf('value'), ...missing]),
+    /** The first of them, values shortened. */
     differences: [...differences.values()],
   };
 }
