@@ -12,10 +12,10 @@ import {
 } from '../db/session/sql-text.ts';
 import { END_OF_DAY } from '../lib/time/clock.ts';
 import { translateAll } from '../lib/text/translator.ts';
-import { FIELDS } from '../store/tables/engine-tables.ts';
+import { readMirroredKind } from '../store/kinds/field-store.ts';
 import { nestedTables, type Dialect, type NestedTable } from '../store/tables/kind-table.ts';
 import { SEARCH_COLUMN, isSearchField } from '../store/tables/search-text.ts';
-import { hasRow, pickColumns, readRows, readTexts, select, type RowOf } from '../db/rows/rows.ts';
+import { hasRow, readRows, readTexts, type RowOf } from '../db/rows/rows.ts';
 import type { View, ViewColumn } from './create-views.ts';
 import {
   CHANGES_VIEW,
@@ -136,14 +136,11 @@ export async function filterKindsWithRows<K extends Kind>(db: Queryable, kinds: 
   return shown;
 }
 
-/** The names that our views of these kinds may have in a mirror, discovered arrays included; any other name is a user's own. */
-export async function namesOfViews(db: DialectReader, kinds: readonly Kind[]): Promise<ReadonlySet<string>> {
-  const arrays = await select(db, pickColumns(FIELDS, 'kind', 'field'), sql`where column_type = 'json'`);
-  const ofKinds = arrays.filter((array) => kinds.some((kind) => kind.name === array.kind));
-  return new Set([
-    ...listViews(kinds, db.dialect).map((view) => view.name),
-    ...ofKinds.map(({ kind, field }) => `bi_${kind}_${field}`),
-  ]);
+/** The views of a mirror with their meaning, those of discovered arrays included; any other view is a user's own. */
+export async function readOwnViews(db: DialectReader, kinds: readonly Kind[]): Promise<readonly View[]> {
+  const mirrored: Kind[] = [];
+  for (const kind of await filterKindsWithRows(db, kinds)) mirrored.push(await readMirroredKind(db, kind));
+  return listViews(mirrored, db.dialect).filter((view) => view.isInner !== true);
 }
 
 /** Reads an open database whose kind is known. */

@@ -73,7 +73,7 @@ const LINE_EVERY_MS = 10_000;
 const CLEARED_LINE = '\r\u{1b}[2K';
 
 /** A line that is drawn again where it stands on a terminal, and a line every ten seconds elsewhere. @param text null = none yet. */
-export function createLine(stderr: Output, text: () => string | null) {
+function createLine(stderr: Output, text: () => string | null) {
   const isTerminal = stderr.isTTY === true;
   let isDrawn = false;
   const clear = (): void => {

@@ -169,7 +169,7 @@ const VERSION: ExportColumn = { name: VERSION_COLUMN, type: 'text' };
  *
  * @throws {UsageError} `usage.as_of` if the state at that instant is not known.
  */
-export async function findPast(db: Queryable, kinds: readonly Kind[], view: string, at: Date) {
+async function findPast(db: Queryable, kinds: readonly Kind[], view: string, at: Date) {
   const table = view === OLD_CONTACTS ? 'clients_contacts' : view.replace(/^bi_/, '');
   const instant = formatInstant(at);
   for (const declared of kinds.filter((kind) => table.startsWith(kind.name))) {

@@ -6,12 +6,13 @@ import { writeWhole } from '../../db/output-file.ts';
 import type { ExportSource } from './read-rows.ts';
 import { csvEncoding, excelEncoding, ndjsonEncoding } from './text-encodings.ts';
 
-export const EXPORT_FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+export const FILE_FORMATS = ['csv', 'ndjson', 'xlsx'] as const;
+/** `excel`: the CSV that Excel opens where a comma stands before the decimals. */
+export type ExportFormat = (typeof FILE_FORMATS)[number] | 'excel';
 
 /** The format of a file's extension; null for any other. */
-export const formatOfFile = (file: string): ExportFormat | null =>
-  EXPORT_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
+export const formatOfFile = (file: string) =>
+  FILE_FORMATS.find((format) => extname(file).toLowerCase() === `.${format}`) ?? null;
 
 /** The language of the headings of a workbook for people; undefined in other formats, and where all columns have their names. */
 export const headingLanguage = (format: string, isFull: boolean, language: Language) =>
@@ -20,43 +21,41 @@ export const headingLanguage = (format: string, isFull: boolean, language: Langu
 export interface ExportOptions {
   readonly format: ExportFormat;
   /** Leaves texts of CSV as they are, formulas too. */
-  readonly isRaw: boolean;
-  /** Writes the CSV that Excel opens where a comma stands before the decimals. */
-  readonly isExcel: boolean;
-  /** Called after each batch, with the number of its rows. */
+  readonly isRaw?: boolean;
+  /** Called after each batch, with the number of all rows so far. */
   readonly onRows?: (rows: number) => void;
   readonly signal: AbortSignal;
 }
 
 /** The text of rows, a piece for each batch. @throws {StoppedError} If the signal fires before the last one. */
 export async function* exportTexts(source: ExportSource, options: ExportOptions): AsyncGenerator<string> {
-  const { head, rows } = encodingOf(source, options);
+  const { head, rows } = encodingOf(source.columns, options);
   if (head !== '') yield head;
   for await (const batch of trackedBatches(source, options)) yield rows(batch);
 }
 
-function encodingOf(source: ExportSource, options: ExportOptions) {
-  if (options.format === 'ndjson') return ndjsonEncoding(source.columns);
-  return options.isExcel
-    ? excelEncoding(source.columns, options.isRaw)
-    : csvEncoding(source.columns, options.isRaw);
+function encodingOf(columns: ExportSource['columns'], { format, isRaw = false }: ExportOptions) {
+  if (format === 'ndjson') return ndjsonEncoding(columns);
+  return format === 'excel' ? excelEncoding(columns, isRaw) : csvEncoding(columns, isRaw);
 }
 
 /** The batches, each reported once it is consumed. */
 async function* trackedBatches(source: ExportSource, options: ExportOptions) {
+  let rows = 0;
   for await (const batch of source.batches) {
     if (options.signal.aborted) throw new StoppedError('Stopped before the last row.');
     yield batch;
-    options.onRows?.(batch.length);
+    rows += batch.length;
+    options.onRows?.(rows);
   }
 }
 
 /** Writes rows to a file, which appears whole. */
 export async function exportFile(source: ExportSource, path: string, options: ExportOptions) {
   let rows = 0;
-  const onRows = (more: number): void => {
-    rows += more;
-    options.onRows?.(more);
+  const onRows = (all: number): void => {
+    rows = all;
+    options.onRows?.(all);
   };
   const bytes = await writeWhole(path, (draft) => exportDraft(source, draft, { ...options, onRows }));
   return { rows, bytes };

@@ -21,7 +21,6 @@ import type { RouteContext, Server } from '../../http/server.ts';
 export const XLSX = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet';
 const CSV = { type: 'text/csv; charset=utf-8', ending: 'csv' };
 
-/** The formats of the command `export`; `excel` is the CSV for Excel where a comma stands before the decimals. */
 const FORMATS = {
   csv: CSV,
   excel: CSV,
@@ -104,8 +103,7 @@ export function sendExport(
     }
   }
   const source = { ...opened, batches: whileLetIn(opened.batches) };
-  const isExcel = format === 'excel';
-  const options: ExportOptions = { format: isExcel ? 'csv' : format, isExcel, isRaw: false, signal };
+  const options = { format, signal };
   const parts = format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options);
   const remarkText = remark?.replaceAll('\n', ' ').replaceAll(/[^ -$&-~]/gu, encodeURIComponent);
   return reply

@@ -12,7 +12,7 @@ import { reportIndexes } from '../../store/schema/change-kind-tables.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
 import { listRuns } from '../../store/runs/run-store.ts';
-import { namesOfViews, readDeclaredColumns } from '../../views/views.ts';
+import { readDeclaredColumns, readOwnViews } from '../../views/views.ts';
 import { writeWhole } from '../../db/output-file.ts';
 import { exportColumns, orderingKey, readView, type ExportColumn } from './read-rows.ts';
 
@@ -26,8 +26,8 @@ interface SnapshotRequest {
   readonly waitMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called once, if it waits, with the kinds that it waits for. */
-  readonly onWait: (kinds: readonly string[]) => void;
+  /** Called once, if it waits, with the reason. */
+  readonly onWait: (reason: string) => void;
 }
 
 /**
@@ -47,8 +47,9 @@ export async function takeSnapshot(request: SnapshotRequest) {
     try {
       return await writeSnapshot(request);
     } catch (error) {
-      if (!(error instanceof PullUnderWayError) || clock.monotonicMs() >= untilMs) throw error;
-      if (!hasNotified) request.onWait(error.kinds);
+      if (!(error instanceof SyncError) || error.code !== PULL_UNDER_WAY) throw error;
+      if (clock.monotonicMs() >= untilMs) throw error;
+      if (!hasNotified) request.onWait(error.message);
     }
     await sleepUnlessStopped(POLL_MS, { clock, signal });
     if (signal.aborted) throw new StoppedError('Stopped while waiting for a pull.');
@@ -57,19 +58,7 @@ export async function takeSnapshot(request: SnapshotRequest) {
 
 const POLL_MS = 1000;
 
-/** A pull that is reading lists forbids a snapshot. */
-class PullUnderWayError extends SyncError {
-  override readonly name = 'PullUnderWayError';
-  readonly kinds: readonly string[];
-
-  constructor(kinds: readonly string[]) {
-    super(`A pull is still reading ${kinds.join(', ')}.`, {
-      code: 'snapshot.pull_under_way',
-      hint: 'Take the snapshot later.',
-    });
-    this.kinds = kinds;
-  }
-}
+const PULL_UNDER_WAY = 'snapshot.pull_under_way';
 
 async function writeSnapshot({ url, path, kinds, clock }: SnapshotRequest) {
   const takenAt = clock.now();
@@ -77,8 +66,7 @@ async function writeSnapshot({ url, path, kinds, clock }: SnapshotRequest) {
   const bytes = await writeWhole(path, async (draft) => {
     using file = createSnapshotFile(draft);
     await using reader = await openReader(url, file);
-    const beingRead = await kindsBeingRead(reader);
-    if (beingRead.length > 0) throw new PullUnderWayError(beingRead);
+    await refuseDuringPull(reader);
     const tables = await readTables(reader, kinds);
     const references = await readReferences(reader, tables);
     file.create(TAKEN).add([[formatInstant(takenAt)]]);
@@ -102,8 +90,8 @@ async function openReader(url: string, file: SnapshotFile): Promise<InstantReade
   return { ...file.attach(mirror), [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** The kinds that a pull under way is reading, or has still to read. */
-async function kindsBeingRead(reader: Queryable): Promise<readonly string[]> {
+/** @throws {SyncError} `snapshot.pull_under_way` with the kinds that a pull is reading, or has still to read. */
+async function refuseDuringPull(reader: Queryable): Promise<void> {
   const latest = await listRuns(reader, { limit: 1000 });
   const runningIds = latest
     .flatMap((run) => [run, ...run.repeats])
@@ -112,7 +100,12 @@ async function kindsBeingRead(reader: Queryable): Promise<readonly string[]> {
   const pulls = (await openRuns(reader)).filter(
     (run) => run.command === 'pull' && runningIds.includes(run.id),
   );
-  return [...new Set(pulls.flatMap((pull) => pull.kinds))];
+  const kinds = [...new Set(pulls.flatMap((pull) => pull.kinds))];
+  if (kinds.length === 0) return;
+  throw new SyncError(`A pull is still reading ${kinds.join(', ')}.`, {
+    code: PULL_UNDER_WAY,
+    hint: 'Take the snapshot later.',
+  });
 }
 
 /** The table with the instant of the snapshot. */
@@ -133,7 +126,7 @@ interface TableToCopy extends SnapshotTable {
  */
 async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promise<readonly TableToCopy[]> {
   const tables: TableToCopy[] = [];
-  const names = await namesOfViews(reader, kinds);
+  const names = (await readOwnViews(reader, kinds)).map((view) => view.name);
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
     if (declared.length === 0) continue;

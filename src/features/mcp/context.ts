@@ -4,9 +4,6 @@ import type { MirrorContext } from '../../db/mirror-context.ts';
 import type { Language } from '../../lib/text/translator.ts';
 import type { StaleKind } from '../../needs/read-needs.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
-import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import type { View } from '../../views/create-views.ts';
-import { filterKindsWithRows, listViews } from '../../views/views.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
 import { createTurns } from './sql/turns.ts';
 
@@ -51,12 +48,4 @@ export function createSqlReader(url: string, readerRole: string | null): SqlRead
     const take = question.views === null ? takeReportTurn : takeTurn;
     return take(name, { gone, timeoutMs: question.timeoutMs }, (ended) => read(question, ended));
   };
-}
-
-/** The views of this mirror with their meaning; a user's own views are not among them. */
-export async function readOwnViews({ session, kinds }: ToolContext): Promise<readonly View[]> {
-  const shown = await filterKindsWithRows(session, kinds);
-  const mirrored = await Promise.all(shown.map((kind) => readMirroredKind(session, kind)));
-  const views = listViews(mirrored, session.dialect);
-  return views.filter((view) => view.isInner !== true);
 }

@@ -6,16 +6,19 @@ import { kindsOfViews } from '../reports/report.ts';
 import { cellReader, listReports } from '../reports/run-report.ts';
 import { isSearchField } from '../../store/tables/search-text.ts';
 import { readStatuses } from '../../views/statuses-view.ts';
+import { readOwnViews } from '../../views/views.ts';
 import type { Findings, KindStates } from './answer.ts';
-import { readOwnViews, type ToolContext } from './context.ts';
+import type { ToolContext } from './context.ts';
 
 /** Describes every view, report, status and kind, one line each. */
 export async function describeMirror(context: ToolContext, states: KindStates, language: Language) {
-  const shown = (await readOwnViews(context)).filter(({ name }) => !/^bi_deleted_|_history$/.test(name)); // Each kind has both.
+  const { session, kinds } = context;
+  const views = await readOwnViews(session, kinds);
+  const shown = views.filter(({ name }) => !/^bi_deleted_|_history$/.test(name)); // Each kind has both.
   const rows = [
     ...shown.map((view) => ['view', view.name, view.meaning[language]]),
     ...listReports([], language).map(({ name, question }) => ['report', name, question]),
-    ...(await readStatuses(context.session)).map(({ kind, status, records, countsAs }) => [
+    ...(await readStatuses(session)).map(({ kind, status, records, countsAs }) => [
       'status',
       `${kind}: ${status}`,
       `${records} records, counted as ${countsAs ?? 'nothing'}`,
@@ -30,7 +33,7 @@ export async function describeMirror(context: ToolContext, states: KindStates, l
 
 /** Describes the columns of a view. @throws {UsageError} `mcp.view` for an unknown view. */
 export async function describeView(context: ToolContext, view: string, language: Language) {
-  const names = (await readOwnViews(context)).map((own) => own.name);
+  const names = (await readOwnViews(context.session, context.kinds)).map((own) => own.name);
   if (!names.includes(view))
     throw new UsageError(`Unknown view "${view}"${didYouMean(view, names) || '.'}`, {
       code: 'mcp.view',

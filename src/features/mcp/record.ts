@@ -2,10 +2,7 @@ import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { asOfInstant } from '../../lib/time/as-of-instant.ts';
-import { findPast } from '../export/export-source.ts';
-import { exportColumns, readAsOf } from '../export/read-rows.ts';
-import { readKnownPast } from '../../views/as-of.ts';
-import { readDeclaredColumns } from '../../views/views.ts';
+import { openExport } from '../export/export-source.ts';
 import { findRecords } from '../../store/records/find-records.ts';
 import { recordName } from '../../store/records/record-name.ts';
 import { readRecordStory, type RecordStory } from '../../store/records/record-story.ts';
@@ -32,35 +29,26 @@ export async function readRecord(
 }
 
 /** Reads a record as its view shows it, at an instant or now, with its history. */
-async function readOne(context: ToolContext, kind: Kind, id: string, instant: string | undefined) {
-  const { session, timezone } = context;
-  const now = context.clock.now();
+async function readOne(
+  { session, kinds, clock, timezone }: ToolContext,
+  kind: Kind,
+  id: string,
+  asOf?: string,
+) {
+  const now = clock.now();
   const story = await readRecordStory(session, kind, id);
-  const { firstSeenAt } = await readKnownPast(session, kind.name, formatInstant(now));
-  const at = instant === undefined ? now : asOfInstant(instant, now, timezone).at;
-  // If nothing was ever read, an empty answer is right; it is not an error.
-  const isUnread = instant === undefined && firstSeenAt === null;
-  const { remark, ...table } = isUnread ? NOTHING : await readState(context, kind, id, at);
+  const request = { what: kind.name, asOf, ids: [id], now, timezone, isRaw: true };
+  const { source, remark } = await openExport(session, kinds, request);
+  const rows: (string | null)[][] = [];
+  for await (const batch of source.batches)
+    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
   return {
-    ...table,
+    columns: source.columns.map((column) => column.name),
+    rows,
     kinds: [kind.name],
-    asOf: formatInstant(at),
+    asOf: formatInstant(asOf === undefined ? now : asOfInstant(asOf, now, timezone).at),
     more: { ...historyOf(story), ...(remark !== null && { remark }) },
   };
-}
-
-const NOTHING = { columns: [], rows: [], remark: null };
-
-/** Reads the row that the view had at this instant. */
-async function readState({ session, kinds }: ToolContext, kind: Kind, id: string, at: Date) {
-  const view = `bi_${kind.name}`;
-  const past = await findPast(session, kinds, view, at);
-  if (past === null) throw new Error(`${view} has no past.`);
-  const columns = exportColumns(await readDeclaredColumns(session, view));
-  const rows: (string | null)[][] = [];
-  for await (const batch of readAsOf(session, { ...past, ids: [id] }, columns))
-    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
-  return { columns: columns.map((column) => column.name), rows, remark: past.partial };
 }
 
 function historyOf(story: RecordStory | null) {

@@ -8,9 +8,9 @@ import { kindsOfViews } from '../reports/report.ts';
 import { readMissing } from '../../store/records/deletion-store.ts';
 import { isOff, readFreshness } from '../../store/kinds/status-store.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
-import { filterKindsWithRows } from '../../views/views.ts';
+import { filterKindsWithRows, readOwnViews } from '../../views/views.ts';
 import { toAnswer, type ToolAnswer, type Findings, type KindStates } from './answer.ts';
-import { readOwnViews, type Caller, type ToolContext } from './context.ts';
+import type { Caller, ToolContext } from './context.ts';
 import { describeMirror, describeView } from './describe.ts';
 import { proposeChanges } from './propose.ts';
 import { readRecord } from './record.ts';
@@ -79,7 +79,7 @@ export const TOOLS: readonly Tool[] = [
     run: async (context, caller, _states, { sql, limit }) => {
       refuseClock(sql, companyDay(context));
       if (sql.includes('\0')) throw refusedError('it contains a null character'); // Where parsers end.
-      const views = (await readOwnViews(context)).map((view) => view.name);
+      const views = (await readOwnViews(context.session, context.kinds)).map((view) => view.name);
       const answer = await context.readSql({ sql, limit, views, timeoutMs: QUERY_MS }, caller);
       const more = CUT.test(sql) ? { hint: 'Units / 10000 are cut: write / 10000.0.' } : {};
       return { ...answer, kinds: kindsOfViews(answer.views, context.kinds), more };

@@ -41,8 +41,8 @@ export function reportCommand(context: CommandContext): Command {
         context.printResult(options, answer, reportTexts(answer));
         return;
       }
-      const encoding = { format, isRaw: false, isExcel: false, signal: context.io.signal };
-      const written = await exportFile(reportSource(answer, format === 'xlsx'), file, encoding);
+      const { signal } = context.io;
+      const written = await exportFile(reportSource(answer, format === 'xlsx'), file, { format, signal });
       const texts = [`${file}: ${rowsAndSize(written)}.`, ...standing(answer)];
       context.printResult(options, { ...answer, ...written, file }, texts);
     });

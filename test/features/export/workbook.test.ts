@@ -17,7 +17,7 @@ const COLUMNS: readonly ExportColumn[] = [
   { name: 'begins', type: 'time' },
 ];
 
-const HOW = { format: 'xlsx', isRaw: false, isExcel: false, onRows: () => undefined } as const;
+const HOW = { format: 'xlsx', onRows: () => undefined } as const;
 
 function written(batches: AsyncIterable<readonly Values[]>) {
   const folder = tempFolder();

@@ -6,7 +6,7 @@ import { systemClock } from '../../../lib/time/clock.ts';
 import { expandIds } from '../../../runs/extent.ts';
 import { openExport } from '../export-source.ts';
 import {
-  EXPORT_FORMATS,
+  FILE_FORMATS,
   exportFile,
   exportTexts,
   formatOfFile,
@@ -16,10 +16,10 @@ import {
 import { outputFile } from '../../../db/output-file.ts';
 import { createCommand, type CommonOptions, type CommandContext } from '../../../cli/parts/command.ts';
 import { printLine, rowsAndSize, type Io } from '../../../cli/parts/io.ts';
-import { createLine } from '../../../cli/parts/progress.ts';
+import { showingProgress } from '../../../cli/parts/progress.ts';
 
 interface Options extends CommonOptions {
-  readonly format?: ExportFormat;
+  readonly format?: (typeof FILE_FORMATS)[number];
   readonly excel?: true;
   readonly asOf?: string;
   readonly columns?: string;
@@ -32,9 +32,7 @@ interface Options extends CommonOptions {
 export function exportCommand(context: CommandContext): Command {
   return createCommand('export')
     .argument('<kind|view>', 'record kind, or a view such as bi_changes')
-    .addOption(
-      new Option('--format <format>', 'format (default: from the file name)').choices(EXPORT_FORMATS),
-    )
+    .addOption(new Option('--format <format>', 'format (default: from the file name)').choices(FILE_FORMATS))
     .option('--excel', 'CSV for an Excel with decimal commas: opens with a double click')
     .option(
       '--as-of <instant>',
@@ -48,40 +46,35 @@ export function exportCommand(context: CommandContext): Command {
     .action(async (what: string, given: Options) => {
       const options = withoutDash(given);
       const { io } = context;
-      const { raw: isRaw = false, excel: isExcel = false, full = false, asOf, out, columns } = options;
+      const { raw: isRaw = false, full = false, asOf, out, columns } = options;
       const format = chosenFormat(options);
       refuseConflicts(options, format);
-      const startedMs = systemClock.monotonicMs();
-      let rows = 0;
-      const progress = createLine(io.stderr, () => {
-        const rate = Math.round((rows * 1000) / Math.max(1, systemClock.monotonicMs() - startedMs));
-        return `${what}  ${rows.toLocaleString('en-US')} rows  ${rate.toLocaleString('en-US')} rows/s`;
+      const config = await context.keptSettings(options);
+      const file = out === undefined ? null : outputFile(config.database.url, out);
+      await using session = await openExistingMirror(config);
+      const { timezone } = config.schedules;
+      const ids = options.ids === undefined ? undefined : expandIds(options.ids);
+      const headings = headingLanguage(format, full, config.language);
+      const now = systemClock.now();
+      const request = { what, asOf, ids, columns, now, timezone, isRaw, headings };
+      const { source, remark } = await openExport(session, allKinds(config), request);
+      const written = await showingProgress(io, {}, async ({ onProgress }) => {
+        const onRows = (rows: number): void => {
+          onProgress({ kind: what, rows, pages: 0, lastPage: null });
+        };
+        const encoding = {
+          format: options.excel ? 'excel' : format,
+          isRaw,
+          onRows,
+          signal: io.signal,
+        } as const;
+        if (file !== null) return { ...(await exportFile(source, file, encoding)), file, format };
+        await writeTexts(io, exportTexts(source, encoding));
+        return null;
       });
-      const onRows = (count: number): void => void (rows += count);
-      const encoding = { format, isRaw, isExcel, onRows, signal: io.signal };
-      try {
-        const config = await context.keptSettings(options);
-        const file = out === undefined ? null : outputFile(config.database.url, out);
-        await using session = await openExistingMirror(config);
-        const { timezone } = config.schedules;
-        const ids = options.ids === undefined ? undefined : expandIds(options.ids);
-        const headings = headingLanguage(format, full, config.language);
-        const now = systemClock.now();
-        const request = { what, asOf, ids, columns, now, timezone, isRaw, headings };
-        const { source, remark } = await openExport(session, allKinds(config), request);
-        const written =
-          file === null ? null : { ...(await exportFile(source, file, encoding)), file, format };
-        if (written === null) await writeTexts(io, exportTexts(source, encoding));
-        progress.stop();
-        if (remark !== null) printLine(io.stderr, remark);
-        if (written === null) return;
-        const lines = [`${written.file}: ${rowsAndSize(written)}.`];
-        context.printResult(options, written, lines);
-      } catch (error) {
-        if (!(error instanceof ReaderGoneError)) throw error;
-      } finally {
-        progress.stop();
-      }
+      if (remark !== null) printLine(io.stderr, remark);
+      if (written !== null)
+        context.printResult(options, written, [`${written.file}: ${rowsAndSize(written)}.`]);
     });
 }
 
@@ -90,7 +83,7 @@ const withoutDash = ({ out, ...options }: Options): Options =>
   out === '-' ? { format: 'csv', ...options } : { ...options, ...(out !== undefined && { out }) };
 
 /** @throws {UsageError} If neither an option nor the file's name shows the format. */
-function chosenFormat(options: Options): ExportFormat {
+function chosenFormat(options: Options) {
   const chosen = options.format ?? formatOfFile(options.out ?? '') ?? (options.excel ? 'csv' : null);
   if (chosen !== null) return chosen;
   const { out } = options;
@@ -114,19 +107,15 @@ function refuseConflicts(options: Options, format: ExportFormat): void {
 const exportError = (message: string, hint: string): UsageError =>
   new UsageError(message, { code: 'usage.export', hint });
 
-/** The reader of stdout has gone: `bms-sync export clients --format csv | head`. */
-class ReaderGoneError extends Error {
-  override readonly name = 'ReaderGone';
-}
-
-/** Writes texts to stdout; each waits until the one before it is taken. */
+/** Writes texts to stdout, each once the one before it is taken, until their reader has gone: `… --format csv | head`. */
 async function writeTexts(io: Io, texts: AsyncIterable<string>): Promise<void> {
-  for await (const text of texts)
-    await new Promise<void>((resolve, reject) => {
+  for await (const text of texts) {
+    const isRead = await new Promise<boolean>((resolve) => {
       const isTaken = io.stdout.write(text, (error) => {
-        if (error) reject(new ReaderGoneError(error.message));
-        else resolve();
+        resolve(!error);
       });
-      if (isTaken !== false) resolve();
+      if (isTaken !== false) resolve(true);
     });
+    if (!isRead) return;
+  }
 }

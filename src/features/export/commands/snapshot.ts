@@ -20,11 +20,8 @@ export function snapshotCommand(context: CommandContext): Command {
       const path = snapshotFile(url, file);
       const mirror = await openExistingMirror(config); // Migrates it to this release.
       await mirror.close();
-      const onWait = (kinds: readonly string[]): void => {
-        printLine(
-          io.stderr,
-          `A pull is reading ${kinds.join(', ')}: waiting up to ${WAIT_SECONDS} s for its end.`,
-        );
+      const onWait = (reason: string): void => {
+        printLine(io.stderr, `${reason} Waiting up to ${WAIT_SECONDS} s for its end.`);
       };
       const timing = { waitMs: WAIT_SECONDS * 1000, clock: systemClock, signal: io.signal, onWait };
       const report = await takeSnapshot({ url, kinds: allKinds(config), path, ...timing });

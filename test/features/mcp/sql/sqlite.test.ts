@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readOwnViews } from '../../../../src/features/mcp/context.ts';
 import { readSqlite } from '../../../../src/features/mcp/sql/sqlite.ts';
+import { readOwnViews } from '../../../../src/views/views.ts';
 import { askableMirror } from '../stage.ts';
 
 const CROSS = Array.from('abc', (name) => `bi_calendar ${name}`).join(', ');
@@ -29,7 +29,7 @@ function temporaryBytes(): number {
 
 test('a question that sorts on disk is ended once its files are too large', async () => {
   const { url, context } = await askableMirror('sqlite');
-  const views = (await readOwnViews(context)).map((view) => view.name);
+  const views = (await readOwnViews(context.session, context.kinds)).map((view) => view.name);
   let most = 0;
   const timer = setInterval(() => (most = Math.max(most, temporaryBytes())), 20);
   const sql = `select printf('%90000d', a.day_number) as text from ${CROSS} order by b.date || c.date desc`;
@@ -43,7 +43,7 @@ test('a question that sorts on disk is ended once its files are too large', asyn
 // Only an ordinary user is refused a look at it: root's tests pass either way, those of a newcomer do not.
 test('a question whose process has ended, unseen by a busy program, is answered', async () => {
   const { url, context } = await askableMirror('sqlite');
-  const views = (await readOwnViews(context)).map((view) => view.name);
+  const views = (await readOwnViews(context.session, context.kinds)).map((view) => view.name);
   const question = { sql: 'select 1 as one', limit: 1, timeoutMs: 300_000, views };
   const others = childrenOf();
   const answer = readSqlite(url.replace('file:', ''), question, new AbortController().signal);

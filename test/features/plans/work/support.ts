@@ -13,7 +13,7 @@ export async function exported(on: Stage, what = 'clients'): Promise<string[][]>
   const wish = { what, asOf: undefined, now: on.clock.now(), timezone: 'UTC' };
   const { source } = await openExport(on.session, KINDS, wish);
   const { signal } = new AbortController();
-  const how = { format: 'csv', isRaw: false, isExcel: true, onRows: () => undefined, signal } as const;
+  const how = { format: 'excel', onRows: () => undefined, signal } as const;
   let text = '';
   for await (const piece of exportTexts(source, how)) text += piece;
   return parseCsv(text.slice(1), { delimiter: ';' }).filter((line) => line.length > 1);
