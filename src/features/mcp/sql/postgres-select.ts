@@ -1,4 +1,15 @@
-import { loadModule, parseSync } from 'libpg-query';
+import {
+  loadModule,
+  parseSync,
+  type A_Const,
+  type A_Expr,
+  type CommonTableExpr,
+  type FuncCall,
+  type Node,
+  type RangeVar,
+  type SQLValueFunction,
+  type TypeName,
+} from 'libpg-query';
 import { FUNCTIONS, refusedError } from './question.ts';
 
 /**
@@ -76,41 +87,15 @@ function collect(value: unknown, found: Found): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     if (key === 'intoClause') throw refusedError('it writes a table');
-    if (key === 'typeName') checkType(inner as TreeNode);
+    if (key === 'typeName') checkName((inner as TypeName).names, TYPES, 'the type');
     if (key === 'recursive') found.isRecursive = true;
     if (/^[A-Z]/.test(key)) checkNode(key, inner as TreeNode, found);
     collect(inner, found);
   }
 }
 
-/** The members of nodes that are checked. */
-interface TreeNode {
-  readonly names?: readonly NamePart[];
-  readonly funcname?: readonly NamePart[];
-  readonly name?: readonly NamePart[];
-  readonly relname?: string;
-  readonly schemaname?: string;
-  readonly ctename?: string;
-  readonly op?: string;
-  readonly lexpr?: Operand;
-  readonly rexpr?: Operand;
-  readonly args?: readonly (Operand | undefined)[];
-}
-
-interface Operand {
-  readonly A_Const?: Constant;
-  readonly TypeCast?: { readonly arg?: Operand };
-}
-
-interface Constant {
-  readonly ival?: { readonly ival?: number };
-  readonly fval?: { readonly fval?: string };
-  readonly sval?: { readonly sval?: string };
-}
-
-interface NamePart {
-  readonly String?: { readonly sval?: string };
-}
+/** The members of the nodes that are checked. */
+type TreeNode = TypeName & RangeVar & CommonTableExpr & FuncCall & A_Expr & A_Const & SQLValueFunction;
 
 const NODES = new Set(
   `A_ArrayExpr A_Const A_Expr A_Star Alias BoolExpr BooleanTest CaseExpr CaseWhen CoalesceExpr ColumnRef CommonTableExpr FuncCall
@@ -131,13 +116,13 @@ function checkNode(type: string, node: TreeNode, found: Found): void {
   if (type === 'RangeVar') found.relations.push({ name: node.relname ?? '', schema: node.schemaname });
   if (type === 'CommonTableExpr') found.withNames.add(node.ctename ?? '');
   if (type === 'FuncCall' || type === 'A_Expr') checkCall(type, node, found);
-  if (type === 'A_Const') checkDigits(node as Constant);
+  if (type === 'A_Const') checkDigits(node);
   if (type === 'SQLValueFunction' && !/_(?:CURRENT_|LOCAL)(?:DATE|TIME)/.test(node.op ?? ''))
     throw refusedError('it asks for the user or the database');
 }
 
 function checkCall(type: 'FuncCall' | 'A_Expr', node: TreeNode, found: Found): void {
-  const called = lastOf(node.funcname ?? node.name);
+  const called = namesIn(node.funcname ?? node.name).at(-1) ?? '';
   if (type === 'FuncCall') checkName(node.funcname, FUNCTIONS.postgres, 'the function');
   else if (!called.includes('BETWEEN')) checkName(node.name, OPERATORS, 'the operator');
   if (called === 'round' || called === 'trunc') checkPlaces(node.args?.[1]);
@@ -146,7 +131,8 @@ function checkCall(type: 'FuncCall' | 'A_Expr', node: TreeNode, found: Found): v
 }
 
 /** How often a value that is not a literal can double its length here: `a || b` once. */
-function growthOf(called: string, { lexpr, rexpr, args = [lexpr, rexpr] }: TreeNode): number {
+function growthOf(called: string, node: TreeNode): number {
+  const args: readonly (Node | undefined)[] = node.args ?? [node.lexpr, node.rexpr];
   if (called === 'replace') {
     const by = constantOf(args[2]);
     return by === undefined ? Infinity : Math.log2(Math.max(1, by.sval?.sval?.length ?? 1));
@@ -156,11 +142,14 @@ function growthOf(called: string, { lexpr, rexpr, args = [lexpr, rexpr] }: TreeN
 }
 
 /** The constant that an operand is, which the server prints with its type: `'x'::text`. */
-const constantOf = (operand: Operand | undefined): Constant | undefined =>
-  operand?.A_Const ?? operand?.TypeCast?.arg?.A_Const;
+function constantOf(operand: Node | undefined): A_Const | undefined {
+  if (operand === undefined) return undefined;
+  if ('A_Const' in operand) return operand.A_Const;
+  return 'TypeCast' in operand ? constantOf(operand.TypeCast.arg) : undefined;
+}
 
 /** Refuses a number, or a text that may be cast to one, that is too long: `1e99999`. */
-function checkDigits(constant: Constant): void {
+function checkDigits(constant: A_Const): void {
   const text = constant.fval?.fval ?? constant.sval?.sval ?? '';
   const [, digits = '', exponent = ''] =
     /^[+-]?(0x[\da-f_]+|[\d._]+)(?:e[+-]?([\d_]+))?$/i.exec(text.trim()) ?? [];
@@ -168,7 +157,7 @@ function checkDigits(constant: Constant): void {
     throw refusedError(`a number in it has more than ${MOST_DIGITS} digits`);
 }
 
-function checkPlaces(places: Operand | undefined): void {
+function checkPlaces(places: Node | undefined): void {
   const constant = constantOf(places);
   const text = constant?.sval?.sval ?? String(constant?.ival?.ival ?? 0);
   if (places !== undefined && (constant === undefined || !(Number(text) <= MOST_DIGITS)))
@@ -178,17 +167,15 @@ function checkPlaces(places: Operand | undefined): void {
 const GROWING = new Set(['||', 'concat', 'concat_ws', 'overlay']);
 const MULTIPLYING = new Set(['*', '/', '%', 'mod', 'power', 'exp']);
 
-const checkType = (node: TreeNode): void => {
-  checkName(node.names, TYPES, 'the type');
-};
-
 /** PostgreSQL finds its own names before any others, so that a listed name without a schema is its own. */
-function checkName(parts: readonly NamePart[] | undefined, listed: ReadonlySet<string>, what: string): void {
-  const names = (parts ?? []).map((part) => part.String?.sval ?? '');
+function checkName(parts: readonly Node[] | undefined, listed: ReadonlySet<string>, what: string): void {
+  const names = namesIn(parts);
   const isOwn = names.length === 1 || (names.length === 2 && names[0] === 'pg_catalog');
-  if (isOwn && listed.has(lastOf(parts))) return;
-  const cure = /_agg$/.test(lastOf(parts)) ? ': it gathers rows, select them instead' : '';
+  const last = names.at(-1) ?? '';
+  if (isOwn && listed.has(last)) return;
+  const cure = last.endsWith('_agg') ? ': it gathers rows, select them instead' : '';
   throw refusedError(`${what} ${names.join('.')} is not allowed${cure}`);
 }
 
-const lastOf = (parts: readonly NamePart[] | undefined): string => parts?.at(-1)?.String?.sval ?? '';
+const namesIn = (parts: readonly Node[] = []): readonly string[] =>
+  parts.map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
