@@ -9,13 +9,13 @@ import { systemClock } from '../../lib/time/clock.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
-import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
+import type { Session, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-list.ts';
 import { CHANGES } from '../tables/change-tables.ts';
 import { DRIFT, FIELDS } from '../tables/engine-tables.ts';
 import { SEARCH_COLUMN, isSearchField } from '../tables/search-text.ts';
 import { nestedName } from '../tables/kind-table.ts';
-import { orNull, pickColumns, readRows, select } from '../../db/rows/rows.ts';
+import { pickColumns, readRows, select } from '../../db/rows/rows.ts';
 import { batchesById, endOf, inSlices } from '../../db/rows/slices.ts';
 import type { TableOwner } from '../records/table-owner.ts';
 import type { RefillOptions } from './redecode.ts';
@@ -198,7 +198,6 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
   await endOf(inSlices(ROWS_A_TRANSACTION, removeNext, 0, (event) => event.seq));
 }
 
-const QUARANTINED = { id: String, detail: orNull(String) };
 const OF_WHOLE_RECORDS = [
   'not_a_record',
   'no_id',
@@ -221,21 +220,13 @@ async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void>
       sql`delete from drift where kind = ${name} and field = ${field} and code <> 'excluded_field'`,
     );
   }
-  await cleanQuarantined(tx, kind);
+  // Issues about whole records quote their beginnings, which may end in the middle of a value. The next sweep quotes them anew.
+  await tx.query(
+    sql`update issues set detail = ${NOT_SHOWN} where kind = ${name} and code in (${sqlList(OF_WHOLE_RECORDS)})`,
+  );
   await removeAnswers(tx, kind);
   // Earlier releases quoted the beginning of an answer that could not be read.
   await tx.query(
     sql`update run_kinds set detail = null where kind = ${name} and state in ('invalid', 'aborted')`,
   );
-}
-
-/** Issues about whole records quote their beginnings, which may end in the middle of a value. */
-async function cleanQuarantined(db: Queryable, kind: Kind): Promise<void> {
-  const quoting = sql`
-    select cast(id as text) as id, detail from issues where kind = ${kind.name} and code in (${sqlList(OF_WHOLE_RECORDS)})`;
-  for (const { id, detail } of await readRows(db, QUARANTINED, quoting)) {
-    const record = tryParseJson(detail ?? '');
-    const cleaned = isObject(record) ? recordWithout(kind, detail ?? '') : NOT_SHOWN;
-    await db.query(sql`update issues set detail = ${cleaned} where id = ${id}`);
-  }
 }
