@@ -2,6 +2,7 @@ import { sql, type SQL, type SQLChunk } from 'drizzle-orm';
 import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
 import { SEARCH_COLUMN } from '../../store/tables/search-text.ts';
+import { inSlices } from '../../db/rows/slices.ts';
 import type { WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../views/views.ts';
@@ -50,11 +51,8 @@ export async function* readView(
     yield (await db.query(listed)).map(toValues);
     return;
   }
-  for (let last: Row | null = {}; last !== null;) {
-    const rows: Row[] = await db.query(sql`${listed} ${afterKey(key, last)} limit ${ROWS_PER_QUERY}`);
-    yield rows.map(toValues);
-    last = rows.length < ROWS_PER_QUERY ? null : (rows.at(-1) ?? null);
-  }
+  const readNext = (last: Row) => db.query(sql`${listed} ${afterKey(key, last)} limit ${ROWS_PER_QUERY}`);
+  for await (const rows of inSlices(ROWS_PER_QUERY, readNext, {}, (row) => row)) yield rows.map(toValues);
 }
 
 const rawOf = (view: string, table: string): SQL =>

@@ -63,10 +63,11 @@ interface XmlReader {
 }
 
 const MAX_ELEMENT = 1024 * 1024;
+const ignore = (): void => undefined;
 
 /** Reads XML by its elements, whose names come without the prefix of a namespace. */
 async function readXml(part: Part, reader: XmlReader): Promise<void> {
-  const { open, text, close } = reader;
+  const { open, text = ignore, close = ignore } = reader;
   if (part === null) return;
   const parser = new SaxParser({ position: false, invalidCharHandling: 'skip', maxEntityExpansions: 0 });
   let size = 0; // Of the element that is read: the parser keeps all of it, with its attributes.
@@ -75,14 +76,11 @@ async function readXml(part: Part, reader: XmlReader): Promise<void> {
     size = 0;
     open(nameOf(tag), tag.attributes);
   });
-  if (text !== undefined) {
-    parser.on('text', text);
-    parser.on('cdata', text);
-  }
-  if (close !== undefined)
-    parser.on('closetag', (tag) => {
-      close(nameOf(tag));
-    });
+  parser.on('text', text);
+  parser.on('cdata', text);
+  parser.on('closetag', (tag) => {
+    close(nameOf(tag));
+  });
   const decoder = new TextDecoder();
   for await (const chunk of part) {
     size += chunk.length;

@@ -59,7 +59,7 @@ export type CellMove = Readonly<Record<'column' | 'from' | 'to', string>>;
 
 /** Finds the cells of a row that differ from a record, and the faults of other cells. */
 export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecord) {
-  const { kind, viewColumns, sheet, spelling } = table;
+  const { kind, sheet, spelling } = table;
   const edits: PlannedCell[] = [];
   const faults: string[] = [];
   const moves: CellMove[] = [];
@@ -68,7 +68,7 @@ export function findEdits(table: EditedTable, cells: SheetCells, seen: SeenRecor
     const cell = cells.get(index) ?? BLANK;
     const field = writableField(kind, column);
     if (field === undefined) {
-      if (!KNOWN_BY_ROW.includes(column) && isEdited(viewColumns, column, cell, { spelling, ...seen }))
+      if (!KNOWN_BY_ROW.includes(column) && isEdited(table, column, cell, seen.shown))
         faults.push(table.unwritable[index] ?? column);
       continue;
     }
@@ -103,17 +103,11 @@ const BLANK: SheetCell = { text: '', isFormula: false };
 const KNOWN_BY_ROW = ['id', VERSION_COLUMN, '_changed_at', '_first_seen_at'];
 
 /** Whether a cell of a column that cannot be written shows something else than an export. */
-function isEdited(
-  viewColumns: ReadonlySet<string>,
-  column: string,
-  cell: SheetCell,
-  options: Pick<EditedTable, 'spelling'> & SeenRecord,
-): boolean {
-  const { spelling, shown: row } = options;
-  const { text: cellText, isFormula } = cell;
-  if (isFormula || !viewColumns.has(column)) return isFormula || cellText !== '';
+function isEdited(table: EditedTable, column: string, cell: SheetCell, row: Row | undefined): boolean {
+  const { viewColumns, spelling } = table;
+  if (cell.isFormula || !viewColumns.has(column)) return cell.isFormula || cell.text !== '';
   if (row === undefined) return false;
-  const text = plainText(cellText);
+  const text = plainText(cell.text);
   const shown = workbookText(plainText(String(row[column] ?? '')));
   const isInstant = text.length > 'YYYY-MM-DD'.length && shown.startsWith(text); // Without its fraction.
   const number = parseNumber(text, spelling.decimalSign);
