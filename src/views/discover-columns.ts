@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { isListed, type Field, type Kind, type Shape } from '../catalog/kind.ts';
 import { MAX_IDENTIFIER_BYTES, RESERVED_SUFFIXES } from '../catalog/reserved-names.ts';
-import type { MisfitCode } from '../diff/decode-record.ts';
 import { columnObstacle, discoveredColumn, textColumnName } from '../diff/observe-fields.ts';
 import { saveDrift, type Drift } from '../store/kinds/drift-store.ts';
 import {
@@ -110,17 +109,6 @@ async function viewObstacle(tx: Transaction, shape: Shape, { name, type }: Field
   return isTooLong ? `the name of its view, bi_${view}, is too long` : null;
 }
 
-/** Codes of misfits whose value cannot stand in the column and is a text that a database can store. */
-const LOST: readonly MisfitCode[] = [
-  'not_an_integer',
-  'not_a_flag',
-  'not_a_decimal',
-  'not_a_date',
-  'not_a_time',
-  'not_a_timestamp',
-  'not_text',
-];
-
 /**
  * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
  * table and the view do not have the column yet.
@@ -139,14 +127,17 @@ async function addTextColumns(tx: Transaction, kind: Kind, now: Date): Promise<v
   }
 }
 
-/** An empty text cannot stand in the column either, but needs no column to be kept. */
+/**
+ * The fields with a misfit `not_…`: a value that cannot stand in the column, and is a text that a database can store. An empty text
+ * cannot stand there either, but needs no column to be kept.
+ */
 async function fieldsWithLostTexts(db: Queryable, kind: Kind): Promise<readonly string[]> {
   const references = kind.fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
   const names = ['', ...references.map((field) => field.name)];
   const lost = sql`
     select i.field, coalesce(min(f.position), 0) from issues i
     left join fields f on f.kind = i.kind and f.field = i.field
-    where i.kind = ${kind.name} and i.closed_at is null and i.code in (${sqlList(LOST)}) and i.detail <> '""'
+    where i.kind = ${kind.name} and i.closed_at is null and i.code like 'not%' and i.detail <> '""'
       and f.text_column is null and (f.column_type not in ('unusable', 'json') or i.field in (${sqlList(names)}))
     group by i.field order by 2, 1`;
   return readTexts(db, lost);

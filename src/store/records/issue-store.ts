@@ -28,6 +28,8 @@ const OF_LISTS = ['baseline_uncertified', 'too_many_rows', 'retrieve_unusable'] 
 
 /** Issues without a field that no reading of the list closes. */
 const NOT_CLOSED_BY_LIST: readonly string[] = [...OF_LISTS, 'twins', 'on_two_pages'];
+/** Whether an issue is about a whole record, whose beginning it quotes. */
+export const IS_QUARANTINED = sql`field is null and code not in (${sqlList(NOT_CLOSED_BY_LIST)})`;
 
 /**
  * Opens the issues that were found and are not open yet; closes the open issues of these records' fields that were not found,
@@ -117,7 +119,7 @@ const listOpenFieldIssues = (db: Queryable, kind: string, ids: readonly string[]
   readInChunks(ids, (some) => listOpenWhere(db, kind, sql`field is not null and record_id in (${some})`));
 
 const listOpenQuarantined = (db: Queryable, kind: string): Promise<OpenIssue[]> =>
-  listOpenWhere(db, kind, sql`field is null and code not in (${sqlList(NOT_CLOSED_BY_LIST)})`);
+  listOpenWhere(db, kind, IS_QUARANTINED);
 
 /** Opens issues that are known not to be open. */
 export async function openIssues(tx: Transaction, kind: string, issues: readonly Issue[], now: Date) {

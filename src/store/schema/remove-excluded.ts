@@ -7,6 +7,7 @@ import { parseExclusions, type Exclusions } from '../kinds/exclusions.ts';
 import { readAllowed } from '../kinds/field-store.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { saveDrift } from '../kinds/drift-store.ts';
+import { IS_QUARANTINED } from '../records/issue-store.ts';
 import { deleteMeta, readMeta, writeMeta } from '../kinds/meta.ts';
 import { removeAnswers, removeFromOutbox } from '../outbox/excluded-entries.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
@@ -198,14 +199,6 @@ async function removeFromEvents(session: Session, kind: Kind): Promise<void> {
   await endOf(inSlices(ROWS_A_TRANSACTION, removeNext, 0, (event) => event.seq));
 }
 
-const OF_WHOLE_RECORDS = [
-  'not_a_record',
-  'no_id',
-  'id_not_an_integer',
-  'id_too_large',
-  'two_versions',
-] as const;
-
 /** Elements of arrays, issues, notes of drift, and the pages: a page counts as landed only while its rows equal it. */
 async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void> {
   const { name } = kind;
@@ -220,10 +213,8 @@ async function removeFromOtherTables(tx: Transaction, kind: Kind): Promise<void>
       sql`delete from drift where kind = ${name} and field = ${field} and code <> 'excluded_field'`,
     );
   }
-  // Issues about whole records quote their beginnings, which may end in the middle of a value. The next sweep quotes them anew.
-  await tx.query(
-    sql`update issues set detail = ${NOT_SHOWN} where kind = ${name} and code in (${sqlList(OF_WHOLE_RECORDS)})`,
-  );
+  // The quoted beginning of a record may end in the middle of a value. The next sweep quotes it anew.
+  await tx.query(sql`update issues set detail = ${NOT_SHOWN} where kind = ${name} and ${IS_QUARANTINED}`);
   await removeAnswers(tx, kind);
   // Earlier releases quoted the beginning of an answer that could not be read.
   await tx.query(
