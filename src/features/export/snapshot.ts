@@ -125,10 +125,6 @@ async function readTables(reader: InstantReader, kinds: readonly Kind[]): Promis
   for (const name of new Set(['bi_sync_status', ...names])) {
     const declared = name.endsWith('_history') ? [] : await readDeclaredColumns(reader, name);
     if (declared.length === 0) continue;
-    const typeOf = (type: string): string =>
-      reader.dialect === 'sqlite'
-        ? type.toUpperCase()
-        : (SQLITE_TYPES.find(([pattern]) => pattern.test(type))?.[1] ?? 'TEXT');
     const shown = exportColumns(declared);
     const types = new Map(declared.map((column) => [column.name, typeOf(column.type)]));
     const columns = shown.map(({ name }) => ({ name, type: types.get(name) ?? '' }));
@@ -149,14 +145,13 @@ const SMALL_KEYS: Readonly<Record<string, readonly string[]>> = {
   bi_fields: ['kind', 'field'],
 };
 
-/** The types that SQLite's tables declare for the types of PostgreSQL. */
-const SQLITE_TYPES: readonly (readonly [RegExp, string])[] = [
-  [/^bigint$/, 'BIGINT'],
-  [/^(?:integer|smallint)$/, 'INTEGER'],
-  [/^(?:numeric|double|real)/, 'REAL'],
-  [/^date$/, 'DATE'],
-  [/^timestamp/, 'TIMESTAMP'],
-];
+/** The type that a table of SQLite declares for one of either database. */
+function typeOf(type: string): string {
+  const [word = ''] = type.toUpperCase().split(/[ (]/);
+  return POSTGRES_ONLY[word] ?? word;
+}
+
+const POSTGRES_ONLY: Readonly<Record<string, string>> = { NUMERIC: 'REAL', DOUBLE: 'REAL', TIME: 'TEXT' };
 
 /** Returns the columns of a table that the mirror has indexes on. */
 async function readIndexed(reader: Queryable, kinds: readonly Kind[], { name, columns }: SnapshotTable) {
