@@ -52,14 +52,13 @@ export function startStaleWatch(mirror: MirrorContext, schedules: readonly Sched
 export function createStaleCheck(context: MirrorContext, schedules: readonly Schedule[]) {
   const { session, clock, logger } = context;
   const startedAt = clock.now();
-  const loggedKinds = new Set<string>();
+  let loggedKinds: ReadonlySet<string> = new Set();
   return async (): Promise<void> => {
     const now = clock.now();
     if (now.getTime() - startedAt.getTime() < CHECK_MS) return; // Slots that were missed get their runs first.
     const stale = await readAllStale(session, schedules, { now });
-    for (const logged of loggedKinds)
-      if (stale.every(({ kind }) => kind !== logged)) loggedKinds.delete(logged);
-    const newlyStale = stale.filter(({ kind, isBeingRead }) => !loggedKinds.has(kind) && !isBeingRead);
+    const logged = stale.filter(({ kind }) => loggedKinds.has(kind));
+    const newlyStale = stale.filter((one) => !logged.includes(one) && !one.isBeingRead);
     for (const { kind, since } of newlyStale) {
       const age = since === null ? 'ever' : `for ${formatDuration(now.getTime() - since.getTime())}`;
       logger.warn(
@@ -74,6 +73,6 @@ export function createStaleCheck(context: MirrorContext, schedules: readonly Sch
           await addNotification(tx, { type: 'kind.stale', kind, facts, key: String(facts.since), now });
         }
       });
-    for (const { kind } of newlyStale) loggedKinds.add(kind);
+    loggedKinds = new Set([...logged, ...newlyStale].map(({ kind }) => kind));
   };
 }

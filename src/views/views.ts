@@ -138,8 +138,8 @@ export async function filterKindsWithRows<K extends Kind>(db: Queryable, kinds: 
 
 /** The views of a mirror with their meaning, those of discovered arrays included; any other view is a user's own. */
 export async function readOwnViews(db: DialectReader, kinds: readonly Kind[]): Promise<readonly View[]> {
-  const mirrored: Kind[] = [];
-  for (const kind of await filterKindsWithRows(db, kinds)) mirrored.push(await readMirroredKind(db, kind));
+  const shown = await filterKindsWithRows(db, kinds);
+  const mirrored = await Promise.all(shown.map((kind) => readMirroredKind(db, kind)));
   return listViews(mirrored, db.dialect).filter((view) => view.isInner !== true);
 }
 

@@ -39,12 +39,10 @@ async function readOne(
   const story = await readRecordStory(session, kind, id);
   const request = { what: kind.name, asOf, ids: [id], now, timezone, isRaw: true };
   const { source, remark } = await openExport(session, kinds, request);
-  const rows: (string | null)[][] = [];
-  for await (const batch of source.batches)
-    rows.push(...batch.map((row) => row.map((value) => (value === null ? null : String(value)))));
+  const batches = await Array.fromAsync(source.batches);
   return {
     columns: source.columns.map((column) => column.name),
-    rows,
+    rows: batches.flat().map((row) => row.map((value) => (value === null ? null : String(value)))),
     kinds: [kind.name],
     asOf: formatInstant(asOf === undefined ? now : asOfInstant(asOf, now, timezone).at),
     more: { ...historyOf(story), ...(remark !== null && { remark }) },

@@ -116,11 +116,8 @@ export const planRowSlices = (db: Queryable, id: number, which?: SQL) =>
   );
 
 /** Reads all rows of a plan. */
-export async function readPlanRows(db: Queryable, id: number): Promise<PlanRow[]> {
-  const rows: PlanRow[] = [];
-  for await (const slice of planRowSlices(db, id)) rows.push(...slice);
-  return rows;
-}
+export const readPlanRows = async (db: Queryable, id: number): Promise<readonly PlanRow[]> =>
+  (await Array.fromAsync(planRowSlices(db, id))).flat();
 
 const COUNTS = { updates: Number, creates: Number, refusals: Number };
 

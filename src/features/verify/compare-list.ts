@@ -65,11 +65,8 @@ export async function* compareList(
     yield { id, field: 'id', service: null, mirror: id };
 }
 
-async function readLiveIds(db: Queryable, kind: string): Promise<string[]> {
-  const live: string[] = [];
-  for await (const ids of liveIds(db, kind)) if (ids !== '') for (const id of ids.split(',')) live.push(id);
-  return live;
-}
+const readLiveIds = async (db: Queryable, kind: string): Promise<readonly string[]> =>
+  (await Array.fromAsync(liveIds(db, kind))).flatMap((ids) => (ids === '' ? [] : ids.split(',')));
 
 const RECORDS_AT_ONCE = 100;
 
