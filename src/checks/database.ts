@@ -88,9 +88,7 @@ async function findSendStops(session: Session, queueUrl: string | null): Promise
   const stops: CheckResult[] = [];
   const sendCounter = createCounterReader(session, queueUrl);
   const frozen = await readPause({ session, sendCounter });
-  if (frozen !== null) {
-    stops.push(failedCheck('writes.frozen', 'outbox.frozen', pauseText(frozen), RESUME));
-  }
+  if (frozen !== null) stops.push(failedCheck('writes.frozen', 'outbox.frozen', pauseText(frozen), RESUME));
   const hint = 'Grant this right to the user of the token. bms-sync retries every few minutes.';
   for (const { kind, reason, since } of await readBlocks(session)) {
     const detail = `the service has refused writes of ${kind} since ${since} UTC (${reason})`;

@@ -20,15 +20,12 @@ const tableView = (
   from: `from ${table}${where}`,
 });
 
-/** One row per event, with the table's column names. */
-export const CHANGES_VIEW = tableView(
-  'changes',
-  'Changes of records, one row each, in the order in which they were found.',
-  { record_id: 'record_number', day: dayOfInstant('changes.observed_at') },
-);
-
-/** The open issues, each with the value as sent; drift; fields. */
-export const FINDING_VIEWS: readonly View[] = [
+/** The events; the open issues, each with the value as sent; drift; fields; and what explains all views. */
+export const TABLE_VIEWS: readonly View[] = [
+  tableView('changes', 'Changes of records, one row each, in the order in which they were found.', {
+    record_id: 'record_number',
+    day: dayOfInstant('changes.observed_at'),
+  }),
   tableView(
     'issues',
     'Values and records that do not match the expected type, one row each, while the issue is open.',
@@ -37,10 +34,6 @@ export const FINDING_VIEWS: readonly View[] = [
   ),
   tableView('drift', 'Changes in the answers of the service, one row each.'),
   tableView('fields', 'Every field that the service has ever sent, with its types.'),
-];
-
-/** What explains the other views. */
-export const DESCRIBING_VIEWS: readonly View[] = [
   tableView('dictionary', 'Every column of every view: its type, unit and meaning.'),
   tableView('relations', 'References between views: which column refers to a record of which view.'),
 ];

@@ -17,15 +17,7 @@ import { nestedTables, type Dialect, type NestedTable } from '../store/tables/ki
 import { SEARCH_COLUMN, isSearchField } from '../store/tables/search-text.ts';
 import { hasRow, readRows, readTexts, type RowOf } from '../db/rows/rows.ts';
 import type { View, ViewColumn } from './create-views.ts';
-import {
-  CHANGES_VIEW,
-  DESCRIBING_VIEWS,
-  FINDING_VIEWS,
-  asInteger,
-  calendarView,
-  historyView,
-  syncStatusViews,
-} from './engine-views.ts';
+import { TABLE_VIEWS, asInteger, calendarView, historyView, syncStatusViews } from './engine-views.ts';
 import { engineColumns } from './engine-columns.ts';
 import { fieldColumns } from './field-columns.ts';
 import { priceChangesViews } from './price-changes-view.ts';
@@ -35,16 +27,14 @@ import { statusFields, statusesViews } from './statuses-view.ts';
 export function listViews(kinds: readonly Kind[], dialect: Dialect): readonly View[] {
   return [
     ...kinds.flatMap((kind) => kindViews(kind, dialect)),
-    CHANGES_VIEW,
+    ...TABLE_VIEWS,
     ...kinds.filter((kind) => kind.name === 'products').flatMap((kind) => priceChangesViews(kind, dialect)),
     ...syncStatusViews(kinds.filter(isListed), dialect),
     ...statusesViews(
       kinds.map((kind) => ({ name: kind.name, columns: statusFields(kind) })),
       dialect,
     ),
-    ...FINDING_VIEWS,
     calendarView(dialect),
-    ...DESCRIBING_VIEWS,
   ];
 }
 

@@ -42,11 +42,8 @@ export async function proposeChanges(
   const rows = [];
   for (const [index, { id, set }] of changes.entries()) {
     const record = await findRecord(session, kind.name, id);
-    const texts = [
-      id,
-      record === null ? '' : versionOf(record.raw),
-      ...fields.map((name) => set[name] ?? ''),
-    ];
+    const version = record === null ? '' : versionOf(record.raw);
+    const texts = [id, version, ...fields.map((name) => set[name] ?? '')];
     const cells = new Map(texts.map((text, column) => [column, { text, isFormula: false }]));
     rows.push({ position: index + 2, cells });
   }

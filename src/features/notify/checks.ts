@@ -18,13 +18,7 @@ export async function checkMail({ mail: { url } }: MailSettings): Promise<readon
   } catch (error) {
     if (isOurs(error)) throw error;
     const detail = `${host} does not answer EHLO, or does not let us in (${errorCode(toCause(error))})`;
-    return [
-      failedCheck(
-        'mail',
-        'mail.refused',
-        detail,
-        'Check the host, the port, the user and the password in SMTP_URL.',
-      ),
-    ];
+    const hint = 'Check the host, the port, the user and the password in SMTP_URL.';
+    return [failedCheck('mail', 'mail.refused', detail, hint)];
   }
 }

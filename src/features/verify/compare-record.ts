@@ -48,13 +48,10 @@ function compareRaw(kind: Kind, { record, raw }: IncomingRecord, stored: string)
   const held = tryParseJson(stored);
   if (!isObject(held)) return { content: record, service: raw, mirror: stored };
   const changed = listChangedFields(kind, held, record);
-  const shown = (side: JsonObject): string =>
-    compactJson(
-      members(
-        side,
-        changed.filter((name) => Object.hasOwn(side, name)),
-      ),
-    );
+  const shown = (side: JsonObject): string => {
+    const own = changed.filter((name) => Object.hasOwn(side, name));
+    return compactJson(members(side, own));
+  };
   const content = { ...held, ...members(record, changed) };
   return { content, service: shown(record), mirror: shown(held) };
 }

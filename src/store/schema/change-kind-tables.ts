@@ -166,15 +166,12 @@ async function ensureTrigrams(session: Session): Promise<string | null> {
 
 /** The indexes that the table of a kind, as mirrored, and those of its nested arrays are to have, search apart. */
 export function reportIndexes(kind: Kind): readonly ReportIndex[] {
-  const changed = {
-    name: indexName(kind.name, '_changed_at'),
-    table: kind.name,
-    on: '(_changed_at, _deleted_at)',
-  };
-  const key = { name: indexName(kind.name, KEY_COLUMN), table: kind.name, on: `(${KEY_COLUMN})` };
+  const { name: table } = kind;
+  const changed = { name: indexName(table, '_changed_at'), table, on: '(_changed_at, _deleted_at)' };
+  const key = { name: indexName(table, KEY_COLUMN), table, on: `(${KEY_COLUMN})` };
   const own = keyedFields(kind).length > 0 ? [changed, key] : [changed];
   const nested = nestedTables(kind).flatMap(({ name, items }) => indexesOn(name, items, false));
-  return [...own, ...indexesOn(kind.name, kind.fields, true), ...nested];
+  return [...own, ...indexesOn(table, kind.fields, true), ...nested];
 }
 
 /** The company of a record: its rows are nearly the whole table. */
