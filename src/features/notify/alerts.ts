@@ -1,4 +1,3 @@
-import type { Config } from '../../config/settings.ts';
 import { isLessThan, canonicalNumber } from '../../lib/json/decimal.ts';
 import { isNumber, parseObject } from '../../lib/json/json.ts';
 import { parseInstant, formatInstant, isFromFastClock } from '../../lib/time/clock.ts';
@@ -10,8 +9,14 @@ import { parseObjectText } from '../../store/records/record-name.ts';
 import { addNotification } from '../../store/notifications/notifications.ts';
 import { streamChanges, type RecordedChange } from '../../events/read-changes.ts';
 
-/** The values of a field that people want to be notified of. The limits are decimals. */
-export type AlertRule = Config['alerts'][number];
+/** A setting of `alerts`: the values of a field that people want to be notified of. The limits are decimals. */
+export interface AlertRule {
+  readonly kind: string;
+  readonly field: string;
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+  readonly changed?: true | undefined;
+}
 
 const POLL_MS = 2_000;
 
