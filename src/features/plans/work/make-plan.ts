@@ -142,8 +142,8 @@ async function findKind(db: Session, spreadsheet: Spreadsheet): Promise<Candidat
   const most = Math.max(...candidates.map(sharedBy));
   const nearest = candidates.filter((candidate) => sharedBy(candidate) === most);
   const closest = nearest.filter((candidate) => writable.includes(candidate.kind));
-  const hasIds = match !== undefined || closest.some((each) => each.sheet.columns.includes('id'));
-  if (closest.length > 0 && !hasIds) throw columnsUnnamed();
+  const hasIds = (each: CandidateKind): boolean => match !== undefined || each.sheet.columns.includes('id');
+  if (closest.length > 0 && !closest.some(hasIds)) throw columnsUnnamed();
   const complete = closest.filter((candidate) => candidate.viewColumns.size === most);
   const [best, ...others] = closest.length > 1 ? complete : closest;
   if (best !== undefined && findRepeated(best.sheet.columns).size > 0) throw columnsUnnamed();

@@ -123,8 +123,8 @@ async function findCandidates(
     for (const row of rows) {
       const key = keyOf(fields.map((name) => String(row[name] ?? '')));
       const record = { id: row.id, key };
-      for (const fold of foldsOf(key))
-        if (wanted.has(fold)) found.set(fold, [...(found.get(fold) ?? []), record]);
+      for (const fold of foldsOf(key).filter((each) => wanted.has(each)))
+        found.set(fold, [...(found.get(fold) ?? []), record]);
     }
   return found;
 }
