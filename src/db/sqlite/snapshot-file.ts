@@ -10,8 +10,14 @@ export interface SnapshotTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly key: readonly string[];
-  /** The columns by which rows are found. */
+  /** The columns by which rows are found, besides those of references. */
   readonly indexed?: readonly string[];
+  /** For each table, the columns that refer to records of other tables. */
+  readonly references?: readonly {
+    readonly column: string;
+    readonly toView: string;
+    readonly toColumn: string;
+  }[];
 }
 
 /** A snapshot under construction. */
@@ -42,6 +48,7 @@ export function createSnapshotFile(path: string) {
   const file = new Sqlite(path);
   file.pragma('journal_mode = OFF');
   file.pragma('synchronous = OFF');
+  file.pragma('foreign_keys = OFF'); // A reference may name a record that is gone.
   file.pragma(`cache_size = -${CACHE_KIB}`);
   file.pragma(`application_id = ${APPLICATION_ID}`);
   const create = (table: SnapshotTable) => void file.exec(`create table main.${definition(table)}`);
@@ -78,18 +85,23 @@ export function createSnapshotFile(path: string) {
   };
 }
 
-/** The text after `create table`: the columns and the key. */
-function definition({ name, columns, key }: SnapshotTable): string {
+/** The text after `create table`: the columns and the keys. */
+function definition({ name, columns, key, references = [] }: SnapshotTable): string {
+  const list = (names: readonly string[]): string => names.map(identifier).join(', ');
   const parts = [
     ...columns.map((column) => `${identifier(column.name)} ${column.type}`),
-    ...(key.length > 0 ? [`primary key (${key.map(identifier).join(', ')})`] : []),
+    ...(key.length > 0 ? [`primary key (${list(key)})`] : []),
+    ...references.map(
+      ({ column, toView, toColumn }) =>
+        `foreign key (${list([column])}) references ${identifier(toView)} (${list([toColumn])})`,
+    ),
   ];
   return `${identifier(name)} (${parts.join(', ')})`;
 }
 
 /** Indexes columns: the rows of one parent, of a day, or changed since an instant are found at once. */
-function createIndexes(file: Database, { name, indexed = [] }: SnapshotTable): void {
-  for (const column of indexed)
+function createIndexes(file: Database, { name, references = [], indexed = [] }: SnapshotTable): void {
+  for (const column of new Set([...references.map((reference) => reference.column), ...indexed]))
     file.exec(
       `create index main.${identifier(`${name}_${column}`)} on ${identifier(name)} (${identifier(column)})`,
     );

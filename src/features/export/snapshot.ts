@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import type { Kind } from '../../catalog/kind.ts';
 import { StoppedError, SyncError } from '../../lib/sync-error.ts';
 import { formatInstant, sleepUnlessStopped, type Clock } from '../../lib/time/clock.ts';
@@ -5,6 +6,8 @@ import { sqlitePath } from '../../db/open-session.ts';
 import { openSnapshotReader } from '../../db/postgres/session.ts';
 import type { Queryable } from '../../db/session/session.ts';
 import { createSnapshotFile, type SnapshotFile, type SnapshotTable } from '../../db/sqlite/snapshot-file.ts';
+import { select } from '../../db/rows/rows.ts';
+import { RELATIONS } from '../../store/tables/engine-tables.ts';
 import { reportIndexes } from '../../store/schema/change-kind-tables.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { openRuns } from '../../store/runs/open-runs.ts';
@@ -65,11 +68,13 @@ async function writeSnapshot({ url, path, kinds, clock }: SnapshotRequest) {
     await using reader = await openReader(url, file);
     await refuseDuringPull(reader);
     const tables = await readTables(reader, kinds);
+    const references = await readReferences(reader, tables);
     file.create(TAKEN).add([[formatInstant(takenAt)]]);
     report.tables = tables.length;
     for (const table of tables) {
       const indexed = await readIndexed(reader, kinds, table);
-      report.rows += await copyTable(reader, file, { ...table, indexed });
+      const complete = { ...table, references: references.get(table.name) ?? [], indexed };
+      report.rows += await copyTable(reader, file, complete);
     }
     file.commit();
   });
@@ -152,6 +157,15 @@ function typeOf(type: string): string {
 }
 
 const POSTGRES_ONLY: Readonly<Record<string, string>> = { NUMERIC: 'REAL', DOUBLE: 'REAL', TIME: 'TEXT' };
+
+/** Returns the columns that name records of another of these tables, by the table that has them. */
+async function readReferences(reader: Queryable, tables: readonly SnapshotTable[]) {
+  const columns = new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+  const relations = (await select(reader, RELATIONS, sql`order by view, "column"`)).filter(
+    ({ view, column, toView }) => columns.get(view)?.includes(column) === true && columns.has(toView),
+  );
+  return Map.groupBy(relations, (relation) => relation.view);
+}
 
 /** Returns the columns of a table that the mirror has indexes on. */
 async function readIndexed(reader: Queryable, kinds: readonly Kind[], { name, columns }: SnapshotTable) {
