@@ -1,8 +1,11 @@
 import { isRecordId } from '../../diff/compare-page.ts';
 import type { Kind } from '../../catalog/kind.ts';
+import type { SqlValue } from '../../db/session/session.ts';
+import { canonicalNumber } from '../../lib/json/decimal.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { asOfInstant } from '../../lib/time/as-of-instant.ts';
 import { openExport } from '../export/export-source.ts';
+import type { ExportType } from '../export/read-rows.ts';
 import { findRecords } from '../../store/records/find-records.ts';
 import { recordName } from '../../store/records/record-name.ts';
 import { readRecordStory, type RecordStory } from '../../store/records/record-story.ts';
@@ -39,14 +42,22 @@ async function readOne(
   const story = await readRecordStory(session, kind, id);
   const request = { what: kind.name, asOf, ids: [id], now, timezone, isRaw: true };
   const { source, remark } = await openExport(session, kinds, request);
+  const { columns } = source;
   const batches = await Array.fromAsync(source.batches);
   return {
-    columns: source.columns.map((column) => column.name),
-    rows: batches.flat().map((row) => row.map((value) => (value === null ? null : String(value)))),
+    columns: columns.map((column) => column.name),
+    rows: batches.flat().map((row) => row.map((value, at) => shownText(value, columns[at]?.type))),
     kinds: [kind.name],
     asOf: formatInstant(asOf === undefined ? now : asOfInstant(asOf, now, timezone).at),
     more: { ...historyOf(story), ...(remark !== null && { remark }) },
   };
+}
+
+/** A decimal in its shortest form, as a snapshot has it. */
+function shownText(value: SqlValue, type: ExportType | undefined): string | null {
+  if (value === null) return null;
+  const text = String(value);
+  return type === 'decimal' ? (canonicalNumber(text) ?? text) : text;
 }
 
 function historyOf(story: RecordStory | null) {
