@@ -20,7 +20,9 @@ import type { Session, Transaction } from '../db/session/session.ts';
 import type { MirrorUse } from '../store/kinds/target-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
 import { migrate, type SchemaState } from '../views/migrate.ts';
-import { hasUndecoded, redecode, type RefillOptions } from '../store/schema/redecode.ts';
+import { fillColumn, hasUnfilled } from '../store/schema/fill-columns.ts';
+import { KEY_COLUMN } from '../store/tables/key-column.ts';
+import { redecode, type RefillOptions } from '../store/schema/redecode.ts';
 import { readCountedStatuses } from '../views/counted-statuses.ts';
 import { grantedRole } from '../views/reader-role.ts';
 import { isMirrorPresent, readMeta } from '../store/kinds/meta.ts';
@@ -129,9 +131,12 @@ async function upgradeMirror(
   const { hasRemoved, isScrubbed: scrubbed } = await removeExcluded(session, kinds, TABLE_OWNERS, {
     onProgress,
   });
-  if (migrated || (await hasUndecoded(session)))
-    for (const kind of kinds)
-      await redecode(session, await readMirroredKind(session, kind), { now: systemClock.now(), onProgress });
+  if (migrated || (await hasUnfilled(session, KEY_COLUMN)))
+    for (const kind of kinds) {
+      const mirrored = await readMirroredKind(session, kind);
+      await redecode(session, mirrored, { now: systemClock.now(), onProgress });
+      await fillColumn(session, mirrored, KEY_COLUMN);
+    }
   return hasRemoved || scrubbed !== null ? { migrated, excluded: { scrubbed } } : { migrated };
 }
 

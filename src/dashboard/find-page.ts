@@ -4,7 +4,7 @@ import { isArray, isObject } from '../lib/json/json.ts';
 import { isSearchField, normalized, searchedWords } from '../store/tables/search-text.ts';
 import { dataTable, html, type Html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { NOT_FOUND, findRecords } from '../store/records/find-records.ts';
+import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import type { MirroredRecord } from '../store/records/record-store.ts';
@@ -30,9 +30,11 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
   addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
     const { t } = reader;
     const panels: Html[] = [];
+    const unprepared: string[] = [];
     for (const kind of kinds) {
       const search = { text, limit: SHOWN_OF_A_KIND + 1 };
-      const records = await findRecords(session, kind, search);
+      const { records, isPrepared } = await searchRecords(session, kind, search);
+      if (!isPrepared) unprepared.push(kind.name);
       if (records.length === 0) continue;
       const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all results')}</a>`;
       const note = records.length > SHOWN_OF_A_KIND ? all : null;
@@ -42,7 +44,8 @@ export function addFindPage(app: Server, dashboard: Dashboard): void {
     }
     const none = text === '' ? null : emptyNote(t(NOT_FOUND));
     const content = html`${pageTitle(t('Search'), t('Records of all kinds'))}
-    ${searchForm(reader, '/find', text)} ${panels.length > 0 ? panels : none}`;
+    ${searchForm(reader, '/find', text)} ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
+    ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
     return { title: t('Search'), content, isStill: true };
   });
 }
@@ -53,6 +56,14 @@ export const searchForm = ({ t }: Reader, path: string, text: string): Html =>
       >${t('id, code, name, phone or e-mail')} <input type="search" name="q" value="${text}" /></label
     ><button>${t('Find')}</button>
   </form>`;
+
+/** Names the kinds in which the search finds only ids so far. */
+export function preparingNote(reader: Reader, names: readonly string[]): Html {
+  const kinds = names.map((name) => kindLabel(reader, name)).join(', ');
+  const note =
+    'The search in {kinds} is being prepared: the next pull ends it, and until then some records are not found.';
+  return html`<div role="status">${emptyNote(reader.t(note, { kinds }))}</div>`;
+}
 
 /** The fields that distinguish records of one name, if they name no client; of each line, the first one that is filled counts. */
 const PLACES = [

@@ -3,10 +3,10 @@ import { kindLabel } from '../catalog/descriptions.ts';
 import { isListed } from '../catalog/kind.ts';
 import { html } from '../http/html.ts';
 import type { Server } from '../http/server.ts';
-import { findRecords } from '../store/records/find-records.ts';
+import { searchRecords } from '../store/records/find-records.ts';
 import { recordsAfter } from '../store/records/record-store.ts';
 import { knownKindName, recordIdText, requireKind } from '../operations/inputs.ts';
-import { recordTable, searchForm, searched } from './find-page.ts';
+import { preparingNote, recordTable, searchForm, searched } from './find-page.ts';
 import { emptyNote, pageTitle } from './parts/layout.ts';
 import { addPage, type Dashboard } from './parts/page.ts';
 import { linkTo, listLinks, PAGE_ROWS } from './parts/paging.ts';
@@ -23,10 +23,10 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const { t } = reader;
     const kind = requireKind(kinds, name);
     const range = { after, limit: PAGE_ROWS + 1 };
-    const records =
+    const { records, isPrepared } =
       q === ''
-        ? await recordsAfter(session, kind.name, range)
-        : await findRecords(session, kind, { text: q, ...range });
+        ? { records: await recordsAfter(session, kind.name, range), isPrepared: true }
+        : await searchRecords(session, kind, { text: q, ...range });
     const shown = records.slice(0, PAGE_ROWS);
     const path = `/records/${encodeURIComponent(kind.name)}`;
     const title = t('Records of {kind}', { kind: kindLabel(reader, kind.name) });
@@ -39,7 +39,8 @@ export function addRecordsPage(app: Server, dashboard: Dashboard): void {
     const content = html`${pageTitle(html`<span title="${kind.name}">${title}</span>`, ways)}
       ${searchForm(reader, path, q)}
       <section class="panel" aria-label="${t('Records')}">
-        ${shown.length > 0 ? await recordTable(dashboard, { kind: kind.name, records: shown, text: q }, reader) : emptyNote(t('None.'))}
+        ${isPrepared ? null : preparingNote(reader, [kind.name])}
+        ${shown.length > 0 ? await recordTable(dashboard, { kind: kind.name, records: shown, text: q }, reader) : isPrepared ? emptyNote(t('None.')) : null}
         ${listLinks(reader, { words: t('First'), address: first }, { words: t('Next'), address: next })}
       </section>`;
     return { title, part: '/kinds', content, isStill: true };

@@ -78,6 +78,7 @@ const STATUS: Readonly<Record<string, number>> = {
   'usage.id': 422,
   'mirror.null_character': 422,
   'server.full': 503,
+  'search.preparing': 503,
 };
 
 function statusOf(error: SyncError): number | null {

@@ -27,7 +27,6 @@ import { listViews, filterKindsWithRows } from './views.ts';
 import { renewNaturalKeys } from './natural-keys.ts';
 import { guardTable } from '../store/schema/guard-tables.ts';
 import { changeKindTables } from '../store/schema/change-kind-tables.ts';
-import { noteUndecoded } from '../store/schema/redecode.ts';
 import { retypeReferences } from './retype-references.ts';
 
 /** The demands of a release on a mirror, apart from its kinds. */
@@ -146,7 +145,7 @@ async function migrateFrom(schemaState: SchemaState, tx: Transaction, target: Mi
   await retypeReferences(tx, kinds);
   const mirrored: Kind[] = [];
   for (const kind of kinds) mirrored.push(await readMirroredKind(tx, kind));
-  for (const kind of mirrored) if (await changeKindTables(tx, kind, dialect)) await noteUndecoded(tx, kind);
+  for (const kind of mirrored) await changeKindTables(tx, kind, dialect);
   await renewNaturalKeys(tx, kinds);
   await guardTable(tx, 'outbox_attempts'); // An older release that was asleep cannot note a send, so it sends nothing.
   if (dialect === 'postgres') await setReaderRole(tx, role, location);

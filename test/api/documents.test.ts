@@ -4,6 +4,7 @@ import { saveBlock } from '../../src/store/outbox/outbox-queue.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
+import { deleteMeta, writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveHeartbeat } from '../../src/store/runs/worker-store.ts';
 import { freeze } from '../../src/store/outbox/freeze-store.ts';
 import { VERDICTS } from '../../src/words/verdicts.ts';
@@ -53,8 +54,14 @@ describe.each(ONE_DATABASE)('over a mirror in %s', (_name, open) => {
       const id = String(at + 1);
       return { id, _search: found, _raw: `{"id":${id},"credit":1.10}` };
     });
-    await session.atomically((tx) => putRecords(tx, 'clients', rows));
+    await session.atomically(async (tx) => {
+      await putRecords(tx, 'clients', rows);
+      await writeMeta(tx, 'filled.clients._search', '0');
+    });
     const stage = await serveMirror(session);
+    const preparing = await stage.get('/v1/records/clients?q=zoe');
+    expect([preparing.status, await jsonOf(preparing)]).toMatchObject([503, { code: 'search.preparing' }]);
+    await session.atomically((tx) => deleteMeta(tx, 'filled.clients._search'));
     const pageOf = async (query: string) => {
       const text = await (await stage.get(`/v1/records/clients?${query}`)).text();
       const { records, next } = JSON.parse(text) as { records: { id: string }[]; next: string | null };

@@ -4,6 +4,7 @@ import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences, saveProofs } from '../../src/store/records/deletion-store.ts';
 import { saveFieldIssues } from '../../src/store/records/issue-store.ts';
 import { closeAttempt, openAttempt, saveLink } from '../../src/store/outbox/attempts-and-links.ts';
+import { writeMeta } from '../../src/store/kinds/meta.ts';
 import { insertEntry } from '../store/outbox/entries.ts';
 import type { Transaction } from '../../src/db/session/session.ts';
 import { NOON, NOON_JSON, NOON_TEXT, NOON_PRINTED, later, putRecords } from '../store/temp-mirror.ts';
@@ -194,6 +195,16 @@ describe.each(Object.entries(DOCUMENTED_URLS).slice(0, 1))('record in %s', (_nam
       await mirror((tx) => putRecords(tx, 'clients', rows)),
     );
     expect([stdout.match(/live/g)?.length, stderr]).toEqual([100, '… and more: add a word\n']);
+  });
+
+  test('of words says that the search is being prepared, until rows of an older release have their texts', async () => {
+    const env = await mirror(async (tx) => {
+      await putRecords(tx, 'clients', [{ id: '17', name: 'Zoé' }]);
+      await writeMeta(tx, 'filled.clients._search', '0');
+    });
+    const ended = await run(['record', 'clients', 'zoe', '--json'], env);
+    expect([ended.code, document(ended)]).toMatchObject([1, { error: { code: 'search.preparing' } }]);
+    expect((await run(['record', 'clients', '17'], env)).code).toBe(0);
   });
 
   test('of a record that the mirror does not know fails with 1', async () => {

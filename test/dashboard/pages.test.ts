@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { changeEntry, findEntry } from '../../src/store/outbox/outbox-store.ts';
 import { appendChanges } from '../../src/store/records/change-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
+import { deleteMeta, writeMeta } from '../../src/store/kinds/meta.ts';
 import { saveDrift } from '../../src/store/kinds/drift-store.ts';
 import type { Session } from '../../src/db/session/session.ts';
 import { DATABASES, ONE_DATABASE } from '../store/databases.ts';
@@ -138,13 +139,21 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
   test('find a record of any kind by the box in their head, and those of one kind by its page', async () => {
     const session = await open();
     const stage = await serveMirror(session);
-    await session.atomically((tx) =>
-      putRecords(tx, 'clients', [
+    await session.atomically(async (tx) => {
+      await putRecords(tx, 'clients', [
         { id: '17', name: 'Zoé Roy', _search: 'zoeroy', _raw: '{"id":17,"name":"Zoé Roy"}' },
         { id: '18', name: 'Luc Roy', _search: 'lucroy', _raw: '{"id":18,"name":"Luc Roy"}' },
-      ]),
-    );
-    expect(await pageOf(stage, '/find?q=17')).toContain('/records/clients/17');
+      ]);
+      await writeMeta(tx, 'filled.clients._search', '0');
+    });
+    for (const path of ['/find?q=ZOE', '/records/clients?q=ZOE']) {
+      const page = await pageOf(stage, path);
+      expect(page).toContain('The search in clients is being prepared');
+      expect(page).not.toContain('No record has all');
+      expect(page).not.toContain('None.');
+    }
+    expect(await pageOf(stage, '/find?q=17')).toContain('/records/clients/17'); // An id is found before, too.
+    await session.atomically((tx) => deleteMeta(tx, 'filled.clients._search'));
     for (const path of ['/find?q=ZOE', '/records/clients?q=ZOE']) {
       const page = await pageOf(stage, path);
       expect([path, page.includes('/records/clients/17'), page.includes('/records/clients/18')]).toEqual([

@@ -6,6 +6,7 @@ import type { Queryable, Session, SqlValue } from '../../db/session/session.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { joinWithCommas } from '../../db/session/sql-list.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { readUnfilled } from '../../store/kinds/unfilled.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
 import {
@@ -46,6 +47,7 @@ export async function* compareList(
   wanted: ReadonlySet<string> | null,
 ): AsyncGenerator<Finding> {
   const kind = await readMirroredKind(session, listed);
+  const unfilled = await readUnfilled(session, kind);
   const withoutRow = await readRecordsWithoutRow(session, kind.name);
   const suppressed = await readSuppressed(session, kind.name); // Kept out on purpose.
   const unseen = new Set(wanted ?? (await readLiveIds(session, kind.name))); // Before the list: rows created meanwhile are not surplus.
@@ -55,7 +57,7 @@ export async function* compareList(
     const rowless = incoming.filter(({ id }) => withoutRow.has(id));
     for (const { id, raw } of [...quarantined, ...rowless]) looked.quarantined.add(id ?? raw);
     const compared = incoming.filter(({ id }) => wanted?.has(id) !== false && !withoutRow.has(id));
-    yield* compareRecords(session, kind, compared);
+    yield* compareRecords(session, kind, compared, unfilled);
     for (const { id } of compared) looked.compared.add(id);
     for (const { id } of [...incoming, ...quarantined]) unseen.delete(id ?? '');
     onProgress?.({ kind: kind.name, pages: ++pages, lastPage: response.walk.lastPage });
@@ -75,8 +77,9 @@ async function* compareRecords(
   db: Session,
   kind: Kind,
   records: readonly IncomingRecord[],
+  unfilled: ReadonlySet<string>,
 ): AsyncGenerator<Finding> {
-  const compare = recordComparer(kind, db.dialect);
+  const compare = recordComparer(kind, db.dialect, unfilled);
   const filled = filledColumns(kind, db.dialect).filter((name) => name !== 'id');
   for (const some of inChunks(records, RECORDS_AT_ONCE)) {
     const ids = some.map(({ id }) => id);
@@ -91,7 +94,7 @@ async function* compareRecords(
       for (const difference of differences) yield { id, ...difference };
       if (content !== null) live.push({ id, record: content });
     }
-    yield* compareElements(db, kind, live);
+    yield* compareElements(db, kind, live, unfilled);
     await yieldToEventLoop();
   }
 }
@@ -101,12 +104,15 @@ export async function* compareElements(
   db: Queryable & WithDialect,
   kind: Kind,
   records: readonly ParentRecord[],
+  unfilled: ReadonlySet<string> = new Set(),
 ): AsyncGenerator<Finding> {
   for (const table of nestedTables(kind)) {
     const { read } = createElementDecoder(table, db.dialect, []);
     const columns = nestedColumns(table, db.dialect).map((column) => column.name);
     const textOf = (elements: readonly (readonly (SqlValue | undefined)[])[]): string =>
-      JSON.stringify(elements.map((values) => values.map(valueText)));
+      JSON.stringify(
+        elements.map((values) => values.filter((_, at) => !unfilled.has(columns[at] ?? '')).map(valueText)),
+      );
     const ids = records.map((record) => record.id);
     const rows = await db.query(sql`
       select ${columnList(columns)} from ${sql.identifier(table.name)}

@@ -17,8 +17,9 @@ export interface Difference {
  * Creates the comparison of a kind's records with their rows: `_raw` with the record, the columns with its decoding. It returns the
  * content that the row's columns and elements must be decoded from, too; null where there is no live row.
  * @param kind As mirrored: discovered fields have columns too.
+ * @param unfilled Columns that some rows lack still.
  */
-export function recordComparer(kind: Kind, dialect: Dialect) {
+export function recordComparer(kind: Kind, dialect: Dialect, unfilled: ReadonlySet<string> = new Set()) {
   const decode = createRecordDecoder(kind);
   const columns = filledColumns(kind, dialect);
   const writeRow = rowWriter(kind, dialect);
@@ -30,9 +31,9 @@ export function recordComparer(kind: Kind, dialect: Dialect) {
     if (deleted.mirror !== null) return { differences: [deleted], content: null };
     const { content, ...raw } = compareRaw(kind, incoming, String(row['_raw']));
     const expected = writeRow(decode(content).values);
-    const compared: Difference[] = columns.map((field, at) => {
-      return { field, service: valueText(expected[at]), mirror: valueText(row[field]) };
-    });
+    const compared: Difference[] = columns.flatMap((field, at) =>
+      unfilled.has(field) ? [] : [{ field, service: valueText(expected[at]), mirror: valueText(row[field]) }],
+    );
     compared.push({ field: '_raw', ...raw });
     return { differences: compared.filter(({ service, mirror }) => service !== mirror), content };
   };

@@ -36,6 +36,7 @@ type MetaKey =
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
   | `page_size.${string}` // The smaller pages in which a kind's list is read, the size of the settings, and since when.
   | `scope.${string}` // Whether rows older than a kind's list stay, or how often exactly the oldest were deleted.
+  | `filled.${string}` // Up to which id the rows of a kind have a column of ours, until all have it.
   | `holders.${string}` // Whose tokens have read a kind's list to its end, by digests.
   | `held.${string}` // By which rule records of a kind were held together last.
   | `shown.${string}` // Which held records of a kind a person was shown last.

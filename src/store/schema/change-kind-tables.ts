@@ -6,6 +6,7 @@ import { MAX_IDENTIFIER_BYTES } from '../../catalog/reserved-names.ts';
 import type { Session, Transaction } from '../../db/session/session.ts';
 import { TABLES_SCHEMA, VIEWS_SCHEMA, identifier } from '../../db/session/sql-text.ts';
 import { readMirroredKind } from '../kinds/field-store.ts';
+import { noteUnfilled } from '../kinds/unfilled.ts';
 import { KEY_COLUMN, keyedFields } from '../tables/key-column.ts';
 import { SEARCH_COLUMN } from '../tables/search-text.ts';
 import {
@@ -19,20 +20,19 @@ import {
 } from '../tables/kind-table.ts';
 import { hasRow, readTexts } from '../../db/rows/rows.ts';
 import { guardTable } from './guard-tables.ts';
+import { fillColumn } from './fill-columns.ts';
 
-/**
- * Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt.
- * @returns Whether there may be rows that lack a column now.
- */
-export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<boolean> {
-  let hasAdded = await changeTable(tx, kind.name, kindColumns(kind, dialect), DELETED);
+/** Creates a kind's tables, or adds their missing columns and guards; tables grow and are never rebuilt. */
+export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dialect): Promise<void> {
+  const added = new Set(await changeTable(tx, kind.name, kindColumns(kind, dialect), DELETED));
   for (const table of nestedTables(kind)) {
     const { name } = table;
-    if (await changeTable(tx, name, nestedColumns(table, dialect), PARENTS)) hasAdded = true;
+    for (const column of await changeTable(tx, name, nestedColumns(table, dialect), PARENTS)) added.add(column);
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }
-  return hasAdded;
+  for (const column of [KEY_COLUMN, SEARCH_COLUMN])
+    if (added.has(column)) await noteUnfilled(tx, kind, column);
 }
 
 /** Nearly always empty, so it costs nothing; with it, live rows are counted without reading them. */
@@ -40,13 +40,13 @@ const DELETED = { end: 'deleted', on: '(_deleted_at) where _deleted_at is not nu
 /** No key over parent and position: parents come in any order, and to keep elements in theirs costs twice the insert. */
 const PARENTS = { end: 'parents', on: '(parent_id)' };
 
-/** @param index The first index of a new table. @returns Whether a table that was there has got columns. */
+/** @param index The first index of a new table. @returns The columns that the table did not have, unless it is new. */
 async function changeTable(
   tx: Transaction,
   name: string,
   columns: readonly Column[],
   index: typeof DELETED,
-): Promise<boolean> {
+): Promise<readonly string[]> {
   const present = await tx.listColumns(name);
   const missing = columns.filter((column) => !present.has(column.name));
   const statements =
@@ -56,7 +56,7 @@ async function changeTable(
     await yieldToEventLoop(); // Of hundreds of new columns, each takes SQLite milliseconds.
   }
   await guardTable(tx, name);
-  return present.size > 0 && missing.length > 0;
+  return present.size === 0 ? [] : missing.map((column) => column.name);
 }
 
 /** A text has another width in each row: the place of a column behind one has to be computed row by row. */
@@ -97,7 +97,7 @@ interface ReportIndex {
 
 /**
  * Makes the missing indexes on the references, also of nested arrays, and the dates of these kinds, which reports join and filter by, one that counts live
- * rows and finds changed ones without the table, and those on the natural key and the search text. A kind gets them after its baseline,
+ * rows and finds changed ones without the table, one on the natural key, and fills and indexes the search text. A kind gets them after its baseline,
  * because they would slow its first load; one without a list has no baseline.
  * @throws {MirrorError} `mirror.locked` on PostgreSQL if a transaction of another program that writes there does not end;
  * missing indexes are made after the next run.
@@ -111,6 +111,8 @@ export async function createReportIndexes(session: Session, kinds: readonly Kind
     const present = await readTexts(session, INDEXES[session.dialect]);
     for (const index of reportIndexes(mirrored))
       if (!present.includes(index.name)) await createIndex(session, index);
+    await fillColumn(session, mirrored, SEARCH_COLUMN, signal);
+    if (signal?.aborted) return;
     for (const table of searchTables(mirrored)) await createSearchIndex(session, table, present);
   }
 }

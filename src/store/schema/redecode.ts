@@ -16,7 +16,7 @@ import {
   rowWriter,
   type Dialect,
 } from '../tables/kind-table.ts';
-import { hasRow, selectOne } from '../../db/rows/rows.ts';
+import { selectOne } from '../../db/rows/rows.ts';
 import { inChunks } from '../../db/session/sql-text.ts';
 import { joinWithCommas, sqlList } from '../../db/session/sql-list.ts';
 
@@ -31,7 +31,7 @@ export interface RefillOptions {
 
 /**
  * Refills a kind's columns and its nested tables from `_raw` if their fields or the decoder have changed since they were
- * filled, or rows lack a column. After an interruption it starts over at the next sweep or opening. The rows' own columns (when seen, when changed) stay.
+ * filled. After an interruption it starts over at the next migration. The rows' own columns (when seen, when changed) stay.
  */
 export async function redecode(session: Session, kind: Kind, options: RefillOptions): Promise<void> {
   const state = await selectOne(session, KIND_STATE, sql`where kind = ${kind.name}`);
@@ -52,13 +52,6 @@ export async function redecode(session: Session, kind: Kind, options: RefillOpti
     tx.query(sql`update kind_state set decoded_as = ${rules} where kind = ${kind.name}`),
   );
 }
-
-/** Notes that rows of a kind lack a column: by the same rules they are filled again, too. */
-export const noteUndecoded = (tx: Transaction, kind: Kind): Promise<unknown> =>
-  tx.query(sql`update kind_state set decoded_as = '' where kind = ${kind.name}`);
-
-export const hasUndecoded = (session: Session): Promise<boolean> =>
-  hasRow(session, sql`select 1 from kind_state where decoded_as = ''`);
 
 const columnsPart = (rules: string | null): string | undefined => rules?.split(' ')[0];
 

@@ -3,13 +3,10 @@ import { expect, test } from 'vitest';
 import { dateField, decimalField, integerField, jsonField, textField } from '../../../src/catalog/field.ts';
 import type { Field, Kind } from '../../../src/catalog/kind.ts';
 import { claimKind } from '../../../src/store/kinds/kind-lease.ts';
-import { deleteMeta } from '../../../src/store/kinds/meta.ts';
 import { changeKindTables } from '../../../src/store/schema/change-kind-tables.ts';
-import { hasUndecoded, redecode } from '../../../src/store/schema/redecode.ts';
-import { readTexts } from '../../../src/db/rows/rows.ts';
+import { redecode } from '../../../src/store/schema/redecode.ts';
 import type { Row, Session, Transaction } from '../../../src/db/session/session.ts';
-import { migrate } from '../../../src/views/migrate.ts';
-import { NOON, NOON_TEXT, kindNamed, later, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
+import { NOON, NOON_TEXT, later, madeUpKind, putRecords, tempMirror } from '../temp-mirror.ts';
 
 const kindOf = (...fields: readonly Field[]): Kind => madeUpKind('things', fields);
 
@@ -118,23 +115,6 @@ test('does nothing where nothing has changed, and nothing to a kind that was nev
   await session.atomically((tx) => tx.query(sql`delete from kind_state`));
   await redecode(session, kind, { now: NOON });
   expect(written()).toBe(2);
-});
-
-test('fills a column that an upgrade has added, although the rules are the same', async () => {
-  const clients = kindNamed('clients');
-  const session = await mirrored(clients, ['{"id":1,"code":"É 1 "}']);
-  await redecode(session, clients, { now: NOON });
-  await session.atomically(async (tx) => {
-    await tx.execute('alter table clients drop column _key');
-    await deleteMeta(tx, 'layout');
-  });
-  expect(await hasUndecoded(session)).toBe(false);
-
-  expect(await migrate(session, [clients])).toBe(true);
-  expect(await hasUndecoded(session)).toBe(true);
-  await redecode(session, clients, { now: NOON });
-  expect(await readTexts(session, sql`select _key from clients`)).toEqual(['["é 1"]']);
-  expect(await hasUndecoded(session)).toBe(false);
 });
 
 test('reads every row of thousands once, in short transactions, and starts over where it was interrupted', async () => {

@@ -5,11 +5,12 @@ import type { Kind } from '../../../src/catalog/kind.ts';
 import { parseObject } from '../../../src/lib/json/json.ts';
 import type { Session } from '../../../src/db/session/session.ts';
 import { readTexts } from '../../../src/db/rows/rows.ts';
+import { readMeta } from '../../../src/store/kinds/meta.ts';
 import { findRecords } from '../../../src/store/records/find-records.ts';
 import { writeRows } from '../../../src/store/records/stored-rows.ts';
-import { hasUndecoded, redecode } from '../../../src/store/schema/redecode.ts';
+import { createReportIndexes } from '../../../src/store/schema/change-kind-tables.ts';
 import { DATABASES } from '../databases.ts';
-import { NOON, NOON_TEXT, kindNamed } from '../temp-mirror.ts';
+import { NOON, NOON_TEXT, kindNamed, thrownBy } from '../temp-mirror.ts';
 
 const clients = kindNamed('clients');
 
@@ -86,25 +87,31 @@ describe.each(DATABASES)('the search texts in %s', (_name, open) => {
     expect(await found(session, 'noel 2')).toEqual(['2']);
   });
 
-  test('of a mirror that had none are filled like other columns, and after an interruption once more', async () => {
+  test('of a mirror that had none are filled after a run; until then a search says so', async () => {
     const session = await open();
     await land(session, ...THOUSANDS);
-    expect(await hasUndecoded(session)).toBe(false);
     await withoutTexts(session);
-    expect(await hasUndecoded(session)).toBe(true);
+    await land(session, 1_201);
+    expect(await thrownBy(() => found(session, 'zoe'))).toMatchObject({
+      code: 'search.preparing',
+      message: 'The search in clients is being prepared.',
+    });
 
-    let left = 1;
+    const stop = new AbortController();
     const stopping: Session = {
       ...session,
-      atomically: (work) => (left-- > 0 ? session.atomically(work) : Promise.reject(new Error('killed'))),
+      atomically: async (work) => {
+        const result = await session.atomically(work);
+        if ((await readMeta(session, 'filled.clients._search')) === '1000') stop.abort();
+        return result;
+      },
     };
-    await expect(redecode(stopping, clients, { now: NOON })).rejects.toThrow('killed');
-    expect((await textsOf(session, 'clients')).includes('null')).toBe(true);
-    expect(await hasUndecoded(session)).toBe(true);
+    await createReportIndexes(stopping, [clients], stop.signal);
+    expect(await readMeta(session, 'filled.clients._search')).toBe('1000');
+    expect((await textsOf(session, 'clients')).filter((text) => text === 'null')).toHaveLength(200);
 
-    await redecode(session, clients, { now: NOON });
-    expect(await hasUndecoded(session)).toBe(false);
-    expect((await textsOf(session, 'clients')).filter((text) => text === 'null')).toEqual([]);
+    await createReportIndexes(session, [clients]);
+    expect(await readMeta(session, 'filled.clients._search')).toBeNull();
     expect((await textsOf(session, 'clients_contacts')).filter((text) => text === 'null')).toEqual([]);
     expect(await found(session, 'zoe 1200')).toEqual(['1200']);
   });
@@ -115,7 +122,7 @@ describe.each(DATABASES)('the search texts in %s', (_name, open) => {
     await landOf(session, clients, [{ id: 1, contacts }]);
     await land(session, 2);
     await withoutTexts(session);
-    await redecode(session, clients, { now: NOON });
+    await createReportIndexes(session, [clients]);
     const texts = await textsOf(session, 'clients_contacts');
     expect([new Set(texts).size, texts.includes('null')]).toEqual([2_502, false]);
   });

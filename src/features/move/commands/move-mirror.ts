@@ -199,7 +199,7 @@ async function fill(move: copy.Move, mark: marks.SourceMark, config: Config): Pr
 
 /** Facts about a file, or about the tables of one database. */
 const NOT_MOVED =
-  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|calendar|outbox\.place|move\..*|alive\..*|writer)$/;
+  /^(?:version|migrations|layout|release|bi\.reader_role|language|integrity|privacy\.scrub|calendar|outbox\.place|move\..*|alive\..*|filled\..*|writer)$/;
 
 /** Opens the database. Between both steps neither the file nor the database sends anything. */
 async function finish({ source, target, run }: copy.Move, mark: marks.SourceMark, place: string) {
