@@ -9,10 +9,13 @@ import { detectDayFirst, isTakenForDate, parseNumber } from '../src/features/pla
 import { REPORTS } from '../src/features/reports/read-reports.ts';
 import { neededKinds } from '../src/features/reports/report.ts';
 import { csvEncoding, excelEncoding } from '../src/features/export/text-encodings.ts';
+import { translatorFor } from '../src/lib/text/translator.ts';
+import { translateReason } from '../src/words/stored-reasons.ts';
 import { serveMirror } from './http/stage.ts';
 import { kindNamed, tempMirror } from './store/temp-mirror.ts';
 import { processorMs } from './support/processor-ms.ts';
 
+const FRENCH = translatorFor('fr');
 const COLUMN = [{ name: 'name', type: 'text' }] as const;
 const csv = (text: string) => csvEncoding(COLUMN, false).rows([[text]]);
 const excel = (text: string) => excelEncoding(COLUMN, false).rows([[text]]);
@@ -44,6 +47,7 @@ const MADE: readonly (readonly [string, string, (text: string) => unknown, reado
     (text) => text.replace(secretPattern('%\\u'), ''),
     ['%', '%25\\'],
   ],
+  ['REFUSALS', 'words/stored-reasons', (text) => translateReason(text, FRENCH), ['', 'Line 1: ', '"']],
   ['FORMS', 'dashboard/parts/decisions', (path) => canSend('admin', path), ['/plans/', '/outbox/1/']],
 ];
 

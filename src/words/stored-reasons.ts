@@ -14,8 +14,12 @@ const REFUSALS = Object.entries(refusals)
 export const translateReason = (text: string, translator: Translator): string =>
   translateKnown(text, translator) ?? translator.term(text);
 
+/** A pattern with several values takes long for a text of any length, which may quote what a stranger has sent. */
+const LONGEST = 2_000;
+
 /** Of a text with an unknown `fault`, which is another text, nothing is translated. */
 function translateKnown(text: string, translator: Translator): string | undefined {
+  if (text.length > LONGEST) return undefined;
   for (const { pattern, ...texts } of REFUSALS) {
     const found = pattern.exec(text);
     if (found === null) continue;

@@ -110,6 +110,7 @@ async function prepare({ session, stage }: Scene): Promise<void> {
     await tx.query(sql`update outbox set state = 'parked', owner = null where id = 1`);
     await tx.query(sql`update plans set state = 'open', approved_at = null, approved_by = null where id = 1`);
     await tx.query(sql`delete from links`);
+    await tx.query(sql`delete from outbox where idempotency_key like 'plan:%'`);
     await tx.query(sql`delete from deletions`);
     await saveAbsences(tx, 'clients', [{ ...absence, id: '17', state: 'held' }]);
     await insertUser(tx, { name: 'Somebody', role: 'viewer', token: 'token-of-somebody' });

@@ -27,7 +27,8 @@ export async function changeKindTables(tx: Transaction, kind: Kind, dialect: Dia
   const added = new Set(await changeTable(tx, kind.name, kindColumns(kind, dialect), DELETED));
   for (const table of nestedTables(kind)) {
     const { name } = table;
-    for (const column of await changeTable(tx, name, nestedColumns(table, dialect), PARENTS)) added.add(column);
+    for (const column of await changeTable(tx, name, nestedColumns(table, dialect), PARENTS))
+      added.add(column);
     // They have no key, and PostgreSQL refuses deletes from such a table once somebody publishes all tables.
     if (dialect === 'postgres') await tx.execute(`alter table ${identifier(name)} replica identity full`);
   }

@@ -44,7 +44,7 @@ const HAPPENINGS: Readonly<Record<string, Happening>> = {
     goOn: (on) => pullLater(on, 'clients'),
     data: { kind: 'clients', records: 7, since: expect.any(String) as string },
     text: expect.stringMatching(
-      /^7 deletions of clients are held\. More than 5 records left the list at once: deletions\.holdAbove\.rows\. \(.+, .+, .+ and 4 others\) Since .*2026.*\. bms-sync deletions$/,
+      /^7 deletions of clients are held\. More than 5 records left the list at once, the limit in the settings\. \(.+, .+, .+ and 4 others\) Since .*2026.*\. bms-sync deletions$/,
     ) as string,
   },
   'entry.parked': {
