@@ -38,7 +38,7 @@ export const WORDS = {
     plan: 'Voir ce qui changerait',
     approve: 'Approuver',
     apply: 'Appliquer',
-    undo: 'Annuler',
+    undo: 'Défaire',
     done: 'terminées',
   },
 } as const;
