@@ -3,7 +3,7 @@ import { parseInstant } from '../../lib/time/clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { KIND_STATE, RUN_KINDS } from '../tables/engine-tables.ts';
 import { pickColumns, readNumber, select, selectOne, type RowOf } from '../../db/rows/rows.ts';
-import { readMeta } from './meta.ts';
+import { readMetaJson } from './meta.ts';
 
 const TIMES = ['certifiedAt', 'baselineAt', 'lastSweepAt'] as const;
 const STANDING = pickColumns(KIND_STATE, ...TIMES, 'controlFailures', 'knownFrom');
@@ -81,8 +81,7 @@ export async function readTick(db: Queryable, kind: string): Promise<number> {
 
 /** Whose token has read a kind's list to its end last, by a digest; null = nobody's. */
 export async function readListHolder(db: Queryable, kind: string): Promise<string | null> {
-  const holders = JSON.parse((await readMeta(db, `holders.${kind}`)) ?? '[]') as {
-    readonly holder: string;
-  }[];
-  return holders.at(-1)?.holder ?? null;
+  const holders = (await readMetaJson(db, `holders.${kind}`)) as
+    readonly { readonly holder: string }[] | null;
+  return holders?.at(-1)?.holder ?? null;
 }

@@ -104,12 +104,12 @@ interface ReportIndex {
  * missing indexes are made after the next run.
  */
 export async function createReportIndexes(session: Session, kinds: readonly Kind[], signal?: AbortSignal) {
+  const present = await readTexts(session, INDEXES[session.dialect]);
   for (const kind of kinds) {
     if (signal?.aborted) return;
     const settled = sql`select 1 from kind_state where kind = ${kind.name} and baseline_at is not null`;
     if (isListed(kind) && !(await hasRow(session, settled))) continue;
     const mirrored = await readMirroredKind(session, kind);
-    const present = await readTexts(session, INDEXES[session.dialect]);
     for (const index of reportIndexes(mirrored))
       if (!present.includes(index.name)) await createIndex(session, index);
     await fillColumn(session, mirrored, SEARCH_COLUMN, signal);
