@@ -35,18 +35,19 @@ export function createRunsQueue(
       const run = await session.atomically((tx) => claimRun(tx, claim));
       if (run === null) return null;
       let fault: string | null = null;
-      const { command, kinds, request, slot } = run;
+      const { command, kinds, slot } = run;
       const working = { ...parts, signal };
       try {
-        if (command === 'pull') {
-          const pulled = { kinds: rules.listedKinds(kinds), acceptNewSource: false };
-          const monitor = { ...rules, isRepeat: isRepeat(slot) };
-          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, monitor);
-        } else {
+        if (command === 'backfill') {
+          const request = run.request ?? '';
           for (const kind of kinds.map(rules.anyKind)) {
             const extent = parseExtent(request);
             await backfill(working, { runId, kind, extent, request, ...rules.settings });
           }
+        } else {
+          const pulled = { kinds: rules.listedKinds(kinds), acceptNewSource: false };
+          const monitor = { ...rules, isRepeat: isRepeat(slot) };
+          await pullAndPing(working, { runId, ...pulled, ...rules.settings }, monitor);
         }
         if (signal.aborted) await session.atomically((tx) => resumeInterrupted(tx, runId));
       } catch (error) {

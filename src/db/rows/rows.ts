@@ -194,12 +194,12 @@ export function assignments<From extends TableColumns>(from: From, patch: Partia
 }
 
 function encode(from: TableColumns, rows: readonly object[]): TableRows {
-  const values = rows as readonly Readonly<Record<string, SqlValue>>[];
+  const values = rows as readonly Readonly<Record<string, unknown>>[];
   const used = fieldsOf(from).filter(({ key }) => values[0]?.[key] !== undefined);
   return {
     table: used[0]?.table ?? '',
     columns: used.map(({ name }) => name),
-    rows: values.map((row) => used.map(({ key }) => row[key] ?? null)),
+    rows: values.map((row) => used.map(({ key, write }) => write?.(row[key] ?? null) ?? null)),
   };
 }
 
@@ -207,13 +207,16 @@ interface Field {
   readonly key: string;
   readonly name: string;
   readonly table: string;
-  readonly read: Reader<SqlValue>;
+  readonly read: (value: string | number) => unknown;
+  /** Of columns of tables. */
+  readonly write?: (value: unknown) => SqlValue;
 }
 
 function fieldOf([key, column]: [string, Columns[string]]): Field {
   if (typeof column === 'function') return { key, name: toSnakeCase(key), table: '', read: column };
-  const read = (value: SqlValue) => column.mapFromDriverValue(value) as SqlValue;
-  return { key, name: column.name, table: getTableName(column.table), read };
+  const read = (value: SqlValue): unknown => column.mapFromDriverValue(value);
+  const write = (value: unknown) => (value === null ? null : (column.mapToDriverValue(value) as SqlValue));
+  return { key, name: column.name, table: getTableName(column.table), read, write };
 }
 
 const knownFields = new WeakMap<object, readonly Field[]>();
@@ -229,7 +232,7 @@ function fieldsOf(from: Table | Columns): readonly Field[] {
 function decoder<From extends Table | Columns>(from: From): (row: Row) => RowOf<From> {
   const fields = fieldsOf(from);
   return (row) => {
-    const decoded: Record<string, SqlValue> = {};
+    const decoded: Record<string, unknown> = {};
     for (const { name, key, read } of fields) {
       const value = row[name] ?? null;
       decoded[key] = value === null ? null : read(value);

@@ -16,16 +16,11 @@ import {
   readRow,
   readTexts,
   select,
+  selectOne,
   type WorkClaim,
 } from '../../db/rows/rows.ts';
 import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../../store/tables/webhook-tables.ts';
-import {
-  decodeEndpoint,
-  readEndpoints,
-  type EndpointRow,
-  type EventFilter,
-  type WebhookEndpoint,
-} from '../../store/notifications/endpoints.ts';
+import type { WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
 /** `failing`: the last attempts failed, for long enough to be reported. */
@@ -40,7 +35,7 @@ export type EndpointWithHealth = Awaited<ReturnType<typeof listEndpoints>>[numbe
  */
 export async function listEndpoints(db: Queryable) {
   const endpoints = [];
-  for (const endpoint of await readEndpoints(db, sql`order by name`)) {
+  for (const endpoint of await select(db, WEBHOOK_ENDPOINTS, sql`order by name`)) {
     const { id, cursor, replayAfter } = endpoint;
     const isKept = replayAfter === null ? sql`` : sql` and coalesce(seq, 0) <= ${replayAfter}`;
     // Of one endpoint: counted for all at once, the settled deliveries would be read as well.
@@ -94,18 +89,18 @@ export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
 /** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled is left out. */
 export async function failingEndpoints(db: Queryable) {
   const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
-  return (await readEndpoints(db, isOut)).flatMap((endpoint) => {
+  return (await select(db, WEBHOOK_ENDPOINTS, isOut)).flatMap((endpoint) => {
     const { name, disabledReason: reason, failingSince: since } = endpoint;
     const health = healthOf(endpoint);
     return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
   });
 }
 
-const jsonOf = (list: readonly string[] | null): string | null =>
-  list === null ? null : JSON.stringify(list);
+/** Which events an endpoint is sent. */
+type EventFilter = Pick<WebhookEndpoint, 'kinds' | 'changes' | 'fields'>;
 
 /** The part of an endpoint that a person decides. */
-export interface EndpointInput extends EventFilter, Pick<EndpointRow, 'name' | 'url' | 'format'> {
+export interface EndpointInput extends EventFilter, Pick<WebhookEndpoint, 'name' | 'url' | 'format'> {
   /** Of messages to people; null = that of the settings. */
   readonly language?: WebhookEndpoint['language'];
 }
@@ -117,9 +112,7 @@ export interface EndpointInput extends EventFilter, Pick<EndpointRow, 'name' | '
 export async function insertEndpoint(tx: Transaction, input: EndpointInput, publicId: string, now: Date) {
   const cursor = (await readNumber(tx, sql`select max(seq) as seq from changes`)) ?? 0;
   const at = formatInstant(now);
-  const { name, url, format, language = null } = input;
-  const filter = { kinds: jsonOf(input.kinds), changes: jsonOf(input.changes), fields: jsonOf(input.fields) };
-  const row = { name, url, format, language, ...filter, publicId, cursor, createdAt: at, updatedAt: at };
+  const row = { language: null, ...input, publicId, cursor, createdAt: at, updatedAt: at };
   const insert = insertInto(WEBHOOK_ENDPOINTS, row);
   return readNumber(tx, sql`${insert} on conflict (name) do nothing returning id`);
 }
@@ -128,7 +121,7 @@ export async function insertEndpoint(tx: Transaction, input: EndpointInput, publ
 export async function changeEndpoint(
   tx: Transaction,
   { id, epoch }: { id: number; epoch?: number },
-  patch: Partial<Omit<EndpointRow, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>,
+  patch: Partial<Omit<WebhookEndpoint, keyof EventFilter | 'id' | 'publicId' | 'createdAt' | 'updatedAt'>>,
   now: Date,
 ): Promise<void> {
   const set = assignments(WEBHOOK_ENDPOINTS, { ...patch, updatedAt: formatInstant(now) });
@@ -176,26 +169,27 @@ export async function dueEndpoints(db: Queryable, now: Date, limit: number): Pro
 const ACTIVE = { table: WEBHOOK_ENDPOINTS, isDue: sql`state = 'active'` };
 
 /** Claims an endpoint by compare-and-set and raises its epoch; null if it is no longer free with this epoch. */
-export async function claimEndpoint(tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> {
-  const row = await readRow(tx, WEBHOOK_ENDPOINTS, claimRow(ACTIVE, claim));
-  return row === null ? null : decodeEndpoint(row);
-}
+export const claimEndpoint = (tx: Transaction, claim: WorkClaim): Promise<WebhookEndpoint | null> =>
+  readRow(tx, WEBHOOK_ENDPOINTS, claimRow(ACTIVE, claim));
 
 /** Raises the epoch of an endpoint that is still free with this one; null if it is not. */
 export const raiseEndpoint = (tx: Transaction, ref: WorkRef): Promise<WorkRef | null> =>
   raiseRowEpoch(tx, ACTIVE, ref);
 
 /** The endpoint as its owner left it; null if another process has claimed it, or it was removed. */
-export async function readOwnedEndpoint(tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> {
-  return (await readEndpoints(tx, sql`where id = ${ref.id} and epoch = ${ref.epoch}`))[0] ?? null;
-}
+export const readOwnedEndpoint = (tx: Transaction, ref: WorkRef): Promise<WebhookEndpoint | null> =>
+  selectOne(tx, WEBHOOK_ENDPOINTS, sql`where id = ${ref.id} and epoch = ${ref.epoch}`);
 
 /** Frees endpoints of owners that are gone. */
 export async function releaseEndpoints(
   tx: Transaction,
   isFree: (owned: WorkRef & { owner: string }) => boolean,
 ): Promise<void> {
-  for (const { id, epoch, owner } of await readEndpoints(tx, sql`where owner is not null order by id`))
+  for (const { id, epoch, owner } of await select(
+    tx,
+    WEBHOOK_ENDPOINTS,
+    sql`where owner is not null order by id`,
+  ))
     if (owner !== null && isFree({ id, epoch, owner }))
       await tx.query(sql`update webhook_endpoints set owner = null, epoch = epoch + 1 where id = ${id}`);
 }

@@ -8,11 +8,9 @@ import { isAllowedHost, targetFault } from '../../lib/net/target-url.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
-import {
-  readEndpoints,
-  type WebhookEndpoint,
-  type WebhookFormat,
-} from '../../store/notifications/endpoints.ts';
+import { select } from '../../db/rows/rows.ts';
+import type { WebhookEndpoint, WebhookFormat } from '../../store/notifications/endpoints.ts';
+import { WEBHOOK_ENDPOINTS } from '../../store/tables/webhook-tables.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
 import * as store from './endpoint-store.ts';
 
@@ -72,7 +70,7 @@ const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** @throws {SyncError} `webhooks.absent` if there is no such endpoint. */
 export async function requireEndpoint(db: Queryable, name: string): Promise<WebhookEndpoint> {
-  const endpoints = await readEndpoints(db, sql`order by name`);
+  const endpoints = await select(db, WEBHOOK_ENDPOINTS, sql`order by name`);
   const endpoint = endpoints.find((each) => each.name === name);
   if (endpoint !== undefined) return endpoint;
   const known = endpoints.map((each) => each.name);

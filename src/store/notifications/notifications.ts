@@ -4,9 +4,9 @@ import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { Entry } from '../outbox/outbox-store.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { insertRows, hasRow } from '../../db/rows/rows.ts';
-import { WEBHOOK_DELIVERIES } from '../tables/webhook-tables.ts';
-import { ENTRY_DONE, followsEntries, readEndpoints, type WebhookEndpoint } from './endpoints.ts';
+import { insertRows, hasRow, select } from '../../db/rows/rows.ts';
+import { WEBHOOK_DELIVERIES, WEBHOOK_ENDPOINTS } from '../tables/webhook-tables.ts';
+import { ENTRY_DONE, followsEntries, type WebhookEndpoint } from './endpoints.ts';
 
 /** Our own notifications: needs, and the alerts that people asked for. */
 interface AppNotification {
@@ -47,8 +47,7 @@ export async function addNotification(tx: Transaction, notification: AppNotifica
   const data = kind === null ? facts : { kind, ...facts };
   const body = compactJson({ type, timestamp: now.toISOString(), data });
   const at = formatInstant(now);
-  const endpoints = await readEndpoints(tx, sql`order by id`);
-  for (const endpoint of endpoints) {
+  for (const endpoint of await select(tx, WEBHOOK_ENDPOINTS, sql`order by id`)) {
     if (!wants(endpoint, type, kind)) continue;
     const { id, publicId } = endpoint;
     const webhookId = webhookIdOf(publicId, [type, kind ?? '', key]);

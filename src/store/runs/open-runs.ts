@@ -58,8 +58,7 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
   const runs = await select(db, RUNS, sql`where state in ('requested', 'running') order by id`);
   const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
   const done = await select(db, RUN_KINDS, isRunning);
-  return runs.map(({ id, command, kinds, state, epoch }) => {
-    const allKinds = JSON.parse(kinds) as string[];
+  return runs.map(({ id, command, kinds: allKinds, state, epoch }) => {
     const isDone = (name: string): boolean =>
       done.some((report) => report.runId === id && report.kind === name);
     return {
@@ -102,12 +101,7 @@ export async function requestSlot(tx: Transaction, request: SlotRequest) {
     pulls.some((run) => run.kinds.includes(kind) && (run.isRequested || leased.includes(kind)));
   const kinds = request.kinds.filter((kind) => !isServed(kind));
   if (kinds.length === 0) return { is: 'served' as const };
-  const wanted = {
-    command: 'pull' as const,
-    kinds: JSON.stringify(kinds),
-    request: `schedule ${request.schedule}`,
-    slot: name,
-  };
+  const wanted = { command: 'pull', kinds, request: `schedule ${request.schedule}`, slot: name } as const;
   const runId = await insertRequest(tx, { ...wanted, now: request.now });
   return { is: 'requested' as const, runId, served: request.kinds.filter(isServed) };
 }

@@ -7,7 +7,6 @@ import { RUNS } from '../tables/engine-tables.ts';
 import {
   hasRow,
   insertInto,
-  orNull,
   pickColumns,
   raiseRowEpoch,
   readNumber,
@@ -32,12 +31,11 @@ export const requestPull = (tx: Transaction, pull: Omit<RequestedRun, 'command'>
 /** Requests a run; an equal request that has not begun serves both. Returns its id. */
 export async function requestRun(tx: Transaction, { now, ...run }: RequestedRun & { now: Date }) {
   const { command, request } = run;
-  const kinds = JSON.stringify(run.kinds);
   const equal = sql`
-    select id from runs where command = ${command} and state = 'requested' and kinds = ${kinds}
+    select id from runs where command = ${command} and state = 'requested' and kinds = ${JSON.stringify(run.kinds)}
       and (command = 'pull' or request = ${request}) order by id limit 1`;
   const waiting = await readNumber(tx, equal);
-  return waiting ?? insertRequest(tx, { command, kinds, request, now });
+  return waiting ?? insertRequest(tx, { ...run, now });
 }
 
 /** Whether a pull of a kind that was requested with a run or later has not ended. */
@@ -48,10 +46,10 @@ export async function isPullOpen(db: Queryable, kind: string, from: number): Pro
   return hasRow(db, open);
 }
 
-/** Stores a run that waits for a process; returns its id. `kinds` are JSON. */
+/** Stores a run that waits for a process; returns its id. */
 export async function insertRequest(
   tx: Transaction,
-  { now, ...request }: Omit<RequestedRun, 'kinds'> & { kinds: string; slot?: string; now: Date },
+  { now, ...request }: RequestedRun & { slot?: string; now: Date },
 ): Promise<number> {
   const requestedAt = formatInstant(now);
   const run = { ...request, state: 'requested', requestedAt, epoch: 0 } as const;
@@ -65,8 +63,7 @@ export async function requestedRuns(db: Queryable, now: Date, limit: number): Pr
     order by id limit ${limit}`;
   const rows = await select(db, pickColumns(RUNS, 'id', 'epoch', 'command', 'kinds'), waiting);
   return rows.map(({ id, epoch, command, kinds }) => {
-    const task = [command, ...(JSON.parse(kinds) as string[])].join(' ');
-    return { id, epoch: epoch ?? 0, task };
+    return { id, epoch: epoch ?? 0, task: [command, ...kinds].join(' ') };
   });
 }
 
@@ -81,11 +78,7 @@ export async function claimRun(tx: Transaction, claim: WorkClaim) {
     update runs set state = 'running', owner = ${owner}, started_at = ${formatInstant(now)}, epoch = ${epoch + 1},
       lease_until = ${leaseEnd(tx)}
     where id = ${id} and state = 'requested' and coalesce(epoch, 0) = ${epoch} returning command, kinds, request, slot`;
-  const text = { command: String, kinds: String, request: orNull(String), slot: orNull(String) };
-  const run = await readRow(tx, text, begun);
-  if (run === null) return null;
-  const command: RequestedRun['command'] = run.command === 'backfill' ? 'backfill' : 'pull';
-  return { command, kinds: JSON.parse(run.kinds) as string[], request: run.request ?? '', slot: run.slot };
+  return readRow(tx, pickColumns(RUNS, 'command', 'kinds', 'request', 'slot'), begun);
 }
 
 /** Ends the runs of dead processes; requested ones wait for another process. */

@@ -56,9 +56,8 @@ export interface RunStart {
 
 /** Records that a run begins, and that runs of dead processes ended; returns its id. */
 export async function startRun(session: Session, start: RunStart): Promise<number> {
-  const { command, request = null, owner, now } = start;
+  const { command, kinds, request = null, owner, now } = start;
   const at = formatInstant(now);
-  const kinds = JSON.stringify(start.kinds);
   const begun = { state: 'running', owner, requestedAt: at, startedAt: at } as const;
   return session.atomically(async (tx) => {
     await closeStaleRuns(tx, now);
@@ -172,8 +171,7 @@ export async function findRun(db: Queryable, id: number) {
 async function readRuns(db: Queryable, which: SQL) {
   const runs = await judgeRuns(db, await select(db, RUNS, which));
   return runs.map(({ id, command, kinds, request, state, reason, startedAt, finishedAt, slot }) => {
-    const names = JSON.parse(kinds) as string[];
     const extent = command === 'backfill' ? request : null;
-    return { id, command, kinds: names, extent, state, reason, startedAt, finishedAt, slot };
+    return { id, command, kinds, extent, state, reason, startedAt, finishedAt, slot };
   });
 }

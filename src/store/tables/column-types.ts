@@ -6,16 +6,24 @@ import { customType, integer } from 'drizzle-orm/sqlite-core';
 /** What a text column can hold of a record: its content, names of its fields, quotes from it or from an answer about it. */
 export type Holds = 'record' | 'names' | 'quotes' | 'nothing';
 
-interface Text {
-  data: string;
+interface Held {
   config: { readonly holds: Holds };
   configRequired: true;
 }
 
-const heldText = customType<Text>({ dataType: () => 'text', fromDriver: String });
+const heldText = customType<Held & { data: string }>({ dataType: () => 'text', fromDriver: String });
 
 /** A text. It declares what `forget` and `privacy.exclude` have to clean in it. */
 export const text = <Name extends string>(name: Name, holds: Holds) => heldText(name, { holds });
+
+const heldList = customType<Held & { data: readonly string[]; driverData: string }>({
+  dataType: () => 'text',
+  fromDriver: (json) => JSON.parse(json) as string[],
+  toDriver: (list) => JSON.stringify(list),
+});
+
+/** A text that is a JSON list of words. */
+export const wordList = <Name extends string>(name: Name, holds: Holds) => heldList(name, { holds });
 
 // BI clients rely on the declared type: BIGINT is 64-bit over ODBC, TIMESTAMP a timestamp over JDBC.
 export const bigint = customType<{ data: number }>({ dataType: () => 'BIGINT', fromDriver: Number });

@@ -1,7 +1,7 @@
 /** Engine tables of lists, fields and runs. drizzle-kit generates the migrations from them. */
 
 import { index, integer, primaryKey, sqliteTable, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { ZERO, bigint, recordNumber, serial, text, timestamp } from './column-types.ts';
+import { ZERO, bigint, recordNumber, serial, text, timestamp, wordList } from './column-types.ts';
 import type { FieldType } from '../../catalog/kind.ts';
 import type { SeenType } from '../../diff/observe-fields.ts';
 
@@ -42,7 +42,7 @@ export const RUNS = sqliteTable(
   {
     id: serial('id'),
     command: text('command', 'nothing').notNull(),
-    kinds: text('kinds', 'nothing').notNull(),
+    kinds: wordList('kinds', 'nothing').notNull(),
     state: text('state', 'nothing')
       .$type<'requested' | 'running' | 'done' | 'incomplete' | 'failed' | 'interrupted'>()
       .notNull(),

@@ -1,7 +1,7 @@
 /** Engine tables of webhooks. drizzle-kit generates the migrations from them. */
 
 import { index, integer, sqliteTable, uniqueIndex } from 'drizzle-orm/sqlite-core';
-import { NOW, ZERO, bigint, serial, text, timestamp } from './column-types.ts';
+import { NOW, ZERO, bigint, serial, text, timestamp, wordList } from './column-types.ts';
 
 /**
  * Receivers of events. A row is a work row: the process that owns it plans and sends all deliveries of this endpoint, so that
@@ -14,9 +14,9 @@ export const WEBHOOK_ENDPOINTS = sqliteTable(
     name: text('name', 'nothing').notNull(),
     publicId: text('public_id', 'nothing').notNull(), // Random: makes the webhook ids of this endpoint differ from those of an earlier mirror.
     url: text('url', 'nothing').notNull(),
-    kinds: text('kinds', 'nothing'), // A JSON list; null = all. Likewise `changes` and `fields`.
-    changes: text('changes', 'nothing'),
-    fields: text('fields', 'names'),
+    kinds: wordList('kinds', 'nothing'), // Null = it is sent the events of all. Likewise `changes` and `fields`.
+    changes: wordList('changes', 'nothing'), // Of records only.
+    fields: wordList('fields', 'names'), // Of updates only: at least one of these changed.
     format: text('format', 'nothing')
       .$type<'json' | 'slack' | 'teams' | 'text' | 'email'>()
       .notNull()
