@@ -26,7 +26,7 @@ export function createRunsQueue(
   return {
     name: 'runs',
     concurrency: 2,
-    due: (limit) => startableRuns(session, clock.now(), limit),
+    due: (limit) => startableRuns(session, limit),
     raise: (ref) => session.atomically((tx) => raiseRun(tx, ref)),
     work: async (ref, signal) => {
       const runId = ref.id;

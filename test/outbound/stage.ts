@@ -123,7 +123,7 @@ export function stage(
     for (let round = 0; round < 100; round++) {
       const due = await outbox.due(100);
       for (const entry of due) await outbox.work(entry);
-      const runs = await requestedRuns(session, clock.now(), 10);
+      const runs = await requestedRuns(session);
       for (const run of runs) {
         const claim = { ...run, owner: parts.owner, now: clock.now() };
         const claimed = await session.atomically((tx) => claimRun(tx, claim));

@@ -166,7 +166,7 @@ async function look(process: Process): Promise<void> {
     for (const work of works) hold(process, work);
     void Promise.allSettled(works).then(() => inHand.delete(due.id));
   }
-  const [run] = process.isPulling ? [] : await requestedRuns(session, timeline.clock.now(), 1);
+  const [run] = process.isPulling ? [] : await requestedRuns(session);
   if (run !== undefined) {
     process.isPulling = true;
     hold(process, pull(process, run));

@@ -8,14 +8,12 @@ import { insertRequest, requestedRuns } from './run-requests.ts';
 import type { DueWork } from '../../lib/work-queue.ts';
 import { RUNS, RUN_KINDS } from '../tables/engine-tables.ts';
 
-const ALL = 10_000;
-
 /**
  * Requested runs that can begin beside each other: one backfill, and pulls of different kinds. A kind that is backfilled or leased does
  * not hold up the other kinds of a pull, which reports it as busy.
  */
-export async function startableRuns(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
-  const waiting = await requestedRuns(db, now, ALL);
+export async function startableRuns(db: Queryable, limit: number): Promise<DueWork[]> {
+  const waiting = await requestedRuns(db);
   if (waiting.length === 0) return [];
   const open = new Map((await openRuns(db)).map((run) => [run.id, run]));
   const begun = [...open.values()].filter((run) => run.isRequested && run.isRunning);

@@ -57,11 +57,9 @@ export async function insertRequest(
 }
 
 /** Requested runs that have not begun, oldest first. */
-export async function requestedRuns(db: Queryable, now: Date, limit: number): Promise<DueWork[]> {
-  const waiting = sql`
-    where state = 'requested' and (next_attempt_at is null or next_attempt_at <= ${formatInstant(now)})
-    order by id limit ${limit}`;
-  const rows = await select(db, pickColumns(RUNS, 'id', 'epoch', 'command', 'kinds'), waiting);
+export async function requestedRuns(db: Queryable): Promise<DueWork[]> {
+  const columns = pickColumns(RUNS, 'id', 'epoch', 'command', 'kinds');
+  const rows = await select(db, columns, sql`where state = 'requested' order by id`);
   return rows.map(({ id, epoch, command, kinds }) => {
     return { id, epoch: epoch ?? 0, task: [command, ...kinds].join(' ') };
   });

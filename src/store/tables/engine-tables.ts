@@ -53,7 +53,6 @@ export const RUNS = sqliteTable(
     finishedAt: timestamp('finished_at'),
     request: text('request', 'nothing'),
     epoch: bigint('epoch'),
-    nextAttemptAt: timestamp('next_attempt_at'),
     slot: text('slot', 'nothing'),
     leaseUntil: timestamp('lease_until'),
   },

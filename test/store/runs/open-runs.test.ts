@@ -24,7 +24,7 @@ const request = (session: Session, wish: Partial<SlotRequest> = {}) => {
 };
 
 const startable = async (session: Session): Promise<number[]> =>
-  (await startableRuns(session, NOON, 9)).map(({ id }) => id);
+  (await startableRuns(session, 9)).map(({ id }) => id);
 
 const begin = (session: Session, id: number) =>
   session.atomically((tx) => claimRun(tx, { id, epoch: 0, owner: 'me', now: NOON }));
