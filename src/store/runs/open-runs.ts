@@ -22,7 +22,7 @@ export async function startableRuns(db: Queryable, limit: number): Promise<DueWo
     begun.some((run) => run.command === by && run.kinds.includes(kind));
   const isBlocked = ({ command, kinds }: OpenRun): boolean =>
     kinds.some((kind) => isRead(kind, 'pull')) ||
-    kinds.every((kind) => leased.includes(kind) || isRead(kind, 'backfill')) ||
+    (kinds.length > 0 && kinds.every((kind) => leased.includes(kind) || isRead(kind, 'backfill'))) ||
     (command === 'backfill' && begun.some((run) => run.command === command));
   const startable = waiting.filter(({ id }) => {
     const run = open.get(id);

@@ -135,6 +135,13 @@ test('a backfill holds up no pull of other kinds, and no backfill begins beside 
   expect(await startable(session)).toEqual([scheduled]);
 });
 
+test('a run without kinds begins', async () => {
+  const session = await openForTest(await freshDatabaseUrl());
+  await migrate(session, [kindNamed('clients')]);
+  const none = await session.atomically((tx) => requestPull(tx, { kinds: [], request: 'pull', now: NOON }));
+  expect(await startable(session)).toEqual([none]);
+});
+
 test('pulls of the same kind wait for each other', async () => {
   const session = await openForTest(await freshDatabaseUrl());
   await migrate(session, ['clients', 'products'].map(kindNamed));
