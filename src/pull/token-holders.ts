@@ -5,12 +5,12 @@ import { readTexts } from '../db/rows/rows.ts';
 import { sql } from 'drizzle-orm';
 import { readMeta, writeMeta } from '../store/kinds/meta.ts';
 
-/** A user, by a digest, whose token has read a kind's list to its end. */
+/** A user, by a digest, whose token has read a kind's list, the last one to its end. */
 interface TokenHolder {
   readonly holder: string;
   /** When it did so first. */
   readonly since: string;
-  /** What its present run of readings counts, which another user's ends: a complete sweep 1, a certified one 2. */
+  /** What its present run of readings counts, which another user's pages end: a complete sweep 1, a certified one 2. */
   readonly sweeps: number;
 }
 
@@ -37,6 +37,19 @@ export async function saveHolder(
   const others = known.filter((one) => one.holder !== holder);
   const present = { holder, since, sweeps: Math.min(sweeps + counts, CERTIFIED_SWEEP) };
   await writeMeta(tx, `holders.${kind}`, JSON.stringify([...others, present].slice(-MOST_KEPT)));
+}
+
+/** Ends the present run of readings, because pages under another user's token have landed: they may show what the run does not. */
+export async function endRunOfOthers(tx: Transaction, kind: string, holders: ReadonlySet<string>, now: Date) {
+  const known = parse(await readMeta(tx, `holders.${kind}`));
+  const last = known.at(-1);
+  if (last === undefined || [...holders].every((holder) => holder === last.holder)) return; // As nearly always.
+  const unknown = [...holders].filter((holder) => known.every((one) => one.holder !== holder));
+  if (unknown.length === 0 && last.sweeps === 0) return;
+  const added = unknown.map((holder): TokenHolder => ({ holder, since: formatInstant(now), sweeps: 0 }));
+  // The last one stays last: no other has read the list to its end since.
+  const kept = [...added, ...known.slice(0, -1), { ...last, sweeps: 0 }].slice(-MOST_KEPT);
+  await writeMeta(tx, `holders.${kind}`, JSON.stringify(kept));
 }
 
 /**

@@ -171,7 +171,7 @@ async function decideAbsences(
 ) {
   const { isCertified, isEmpty } = evidence;
   const absentIds = new Set(absent.map((row) => row.id));
-  const fresh = absent.filter((row) => !noted.has(row.id));
+  const fresh = absent.filter((row) => row.lastShown > (noted.get(row.id)?.sweep ?? -1)); // Or absent again.
   // Counting reads an index of the whole table; so few are never held for their number.
   const isFew = absent.length < Math.min(HOLD_MIN_ROWS, rules.holdAbove.rows + 1);
   const now = clock.now();

@@ -15,6 +15,7 @@ import {
 import type { ListResponse } from '../../source/paging/list-responses.ts';
 import type { PullParts } from '../parts.ts';
 import { hasOtherWrites, type KindReading } from '../reading.ts';
+import { endRunOfOthers } from '../token-holders.ts';
 import {
   answerOf,
   emptyLanding,
@@ -105,6 +106,7 @@ async function landBatch(session: Session, reading: KindReading, batch: readonly
       const landed = await landGroup(tx, landing, pages);
       landings.push(...pages.map((page, at) => toLanding(landing, page, landed[at] ?? emptyLanding())));
     }
+    await endRunOfOthers(tx, reading.kind.name, new Set(batch.map(({ response }) => response.holder)), now);
     await saveContents(tx, landing, landings);
     await saveSightings(
       tx,

@@ -6,9 +6,11 @@ import { readTexts } from '../../../src/db/rows/rows.ts';
 import { sql } from 'drizzle-orm';
 import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { createSinglePageReader } from '../../../src/pull/freshness/read-single-page.ts';
+import { partsOf } from '../freshness/reading.ts';
 import { sourceWithTokens } from '../other-tokens.ts';
-import { MIRRORS, NOON, ONE_DATABASE, pullOne } from '../steps.ts';
-import { sandbox } from '../support.ts';
+import { MIRRORS, NOON, ONE_DATABASE, clockAt, kindsNamed, pullOne } from '../steps.ts';
+import { RULES, sandbox } from '../support.ts';
 
 const kind = 'clients';
 const DAY = 24 * 60;
@@ -86,6 +88,23 @@ describe.each(ONE_DATABASE)('rows that another user’s token does not show, in 
     hide(service, 1);
     for (const minute of [100, 120, 140]) await pull(minute, 'bea');
     expect(await liveRows(session)).toBe(259); // Shown to bea herself since: it has left.
+  });
+
+  test('are held again after pages that were read between sweeps under the first one', async () => {
+    const { service, session, pull } = await pulled(database, 'ada');
+    const show = hide(service, 1);
+    for (const minute of [20, 40]) await pull(minute, 'bea');
+    show();
+    const source = sourceWithTokens(service, 50, () => 'ada');
+    const parts = partsOf({ service, session, clock: clockAt(50), parts: { source } });
+    const readPage = createSinglePageReader(parts, { baseUrl: service.url, rules: RULES });
+    const [clients] = kindsNamed(kind);
+    for (const page of [1, 2, 3]) expect(clients && (await readPage(clients, page)).is).toBe('landed');
+    await source.close();
+    hide(service, 1);
+    for (const minute of [60, 80, 100, 120]) await pull(minute, 'bea');
+    expect(await readDisappeared(session)).toMatchObject([{ state: 'held', records: 1, why: 'rights' }]);
+    expect(await liveRows(session)).toBe(260);
   });
 
   test('are deleted by the ordinary rules where they left later', async () => {
