@@ -355,6 +355,17 @@ describe('what changes in the answers is noted', () => {
     ]);
   });
 
+  test('a new field without a value, which changes no record', async () => {
+    const service = await sandbox({ size: 12 });
+    const session = await documentedMirror();
+    await pullOf(service, session, 'departments');
+    change(service, 'departments', { mood: null });
+    expect((await pullOf(service, session, 'departments')).kinds[0]).toMatchObject({ updated: 0 });
+    expect(await drift(session)).toEqual([
+      { kind: 'departments', code: 'new_field', field: 'mood', detail: 'sent as null' },
+    ]);
+  });
+
   test('another envelope', async () => {
     const { service, set } = await changing();
     const session = await documentedMirror();

@@ -1,6 +1,5 @@
 import { splitPage } from '../../diff/compare-page.ts';
 import { formatIds } from '../../diff/page-ids.ts';
-import { isSameOrder } from '../../lib/json/json.ts';
 import { readAhead } from '../../lib/read-ahead.ts';
 import { batchByArrival } from '../../lib/time/batch-by-arrival.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
@@ -122,7 +121,6 @@ interface PageToLand extends AnswerToLand {
   readonly response: ListResponse;
   readonly isKnown: boolean;
   readonly ids: string;
-  readonly fields: Iterable<string>;
 }
 
 /** Parses a response, unless its bytes, and so its records, are those of a stored page whose rows are as it left them. */
@@ -139,16 +137,8 @@ async function parseUnlessKnown(
   }
   await ownEventLoopTurn(); // Apart from the reading of its answer.
   const answer = answerOf(splitPage(response.read(), response.texts), response);
-  const fields = new Set<string>();
-  let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
-  for (const { record } of answer.incoming) {
-    const names = Object.keys(record);
-    if (isSameOrder(names, before)) continue;
-    for (const name of names) fields.add(name);
-    before = names;
-  }
   const text = Math.max(answer.text, stored?.bytes ?? 0);
-  return { ...answer, text, response, isKnown: false, ids: formatIds(answer.seen), fields };
+  return { ...answer, text, response, isKnown: false, ids: formatIds(answer.seen) };
 }
 
 /** The result of landing a page, by record id. */
@@ -165,15 +155,8 @@ export interface Landing extends LandedRecords {
 
 function toLanding(reading: LandingReading, page: PageToLand, landed: LandedRecords): Landing {
   const { response, seen, ids, quarantined } = page;
-  if (page.isKnown)
-    return {
-      ...landed,
-      response,
-      seen,
-      fields: page.fields,
-      sighting: toSighting(reading, response, ids),
-      content: undefined,
-    };
+  const shown = { ...landed, response, seen, fields: page.fields, content: undefined };
+  if (page.isKnown) return { ...shown, sighting: toSighting(reading, response, ids) };
   const { sent, answered, rows, pageHash } = response;
   const fields = [...page.fields].filter((name) => reading.effects.fields.has(name));
   // One id for each row: a page that shows a record twice, or one that did not become a row, must be parsed again.
@@ -184,7 +167,7 @@ function toLanding(reading: LandingReading, page: PageToLand, landed: LandedReco
   const rowless = quarantined.filter((record) => ['two_versions', 'too_deep'].includes(record.code));
   const rowlessIds = rowless.flatMap((record) => record.id ?? []);
   const shownIds = rowlessIds.length === 0 ? ids : formatIds([...seen, ...rowlessIds]);
-  return { ...landed, response, seen, fields, sighting: toSighting(reading, response, shownIds), content };
+  return { ...shown, fields, sighting: toSighting(reading, response, shownIds), content };
 }
 
 /**

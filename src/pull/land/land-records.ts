@@ -3,6 +3,7 @@ import { findTypeDrift } from '../../diff/field-drift.ts';
 import { withoutSuppressed, type IncomingRecord, type SplitPage } from '../../diff/compare-page.ts';
 import { MAX_FIELDS, observeFields } from '../../diff/observe-fields.ts';
 import { truncate, replaceUnstorable } from '../../lib/text/text.ts';
+import { isSameOrder } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import { ownEventLoopTurn } from '../../lib/time/event-loop-turn.ts';
 import { hasDrift, saveDrift } from '../../store/kinds/drift-store.ts';
@@ -20,6 +21,8 @@ export interface AnswerToLand extends SplitPage, AnswerTicks {
   /** The ids of its records, and the length of their texts or of those of their rows. */
   readonly seen: readonly string[];
   readonly text: number;
+  /** Fields that at least one of them has. */
+  readonly fields: Iterable<string>;
 }
 
 export function answerOf(
@@ -27,7 +30,15 @@ export function answerOf(
   { sent, answered }: AnswerTicks,
 ): AnswerToLand {
   const text = incoming.reduce((length, { raw }) => length + raw.length, 0);
-  return { incoming, quarantined, sent, answered, seen: idsOf(incoming), text };
+  const fields = new Set<string>();
+  let before: readonly string[] = []; // Most records have the same fields in the same order: these are checked once.
+  for (const { record } of incoming) {
+    const names = Object.keys(record);
+    if (isSameOrder(names, before)) continue;
+    for (const name of names) fields.add(name);
+    before = names;
+  }
+  return { incoming, quarantined, sent, answered, seen: idsOf(incoming), text, fields };
 }
 
 /** The result of landing records, by id. */
@@ -110,6 +121,8 @@ export async function landGroup(
     const { incoming, quarantined } = withoutSuppressed(answer, reading.suppressed);
     const result = { ...emptyLanding(), quarantined: await openNewIssues(tx, reading, quarantined) };
     landed.push(result);
+    // A record with a new field is unchanged while the field has no value.
+    const hasNew = [...answer.fields].some((name) => !reading.effects.fields.has(name));
     for (const records of slicesOf(incoming)) {
       await ownEventLoopTurn(); // A record of 100,000 fields takes long in each of these steps.
       const rows = rowsOfAll ?? (await readStoredRows(tx, reading.kind, idsOf(records)));
@@ -118,7 +131,7 @@ export async function landGroup(
       result.overtaken.push(...overtaken);
       const changed = compared.filter(({ change }) => change.is !== 'unchanged');
       await yieldToEventLoop();
-      await saveNewFields(tx, reading, changed);
+      await saveNewFields(tx, reading, hasNew ? records : changed);
       await yieldToEventLoop();
       changes.push(...changed);
       if (!isShort || changes.length >= ROWS_WRITTEN[tx.dialect])
@@ -189,9 +202,9 @@ const LONGEST_EXAMPLE = 40;
 async function saveNewFields(
   tx: Transaction,
   { kind, lease, now, isListed, effects: { fields } }: LandingReading,
-  changed: readonly RecordWithChange[],
+  shown: readonly Pick<IncomingRecord, 'record'>[],
 ): Promise<void> {
-  const records = changed.map(({ record }) => record);
+  const records = shown.map(({ record }) => record);
   const { fields: seen, untracked } = observeFields(kind, fields, records);
   const drift = { kind: kind.name, code: 'untracked_fields', field: null } as const;
   if (untracked.size > 0 && !(await hasDrift(tx, drift))) {

@@ -34,6 +34,7 @@ const answer = fc.record({
   answered: fc.constant(2),
   seen: fc.uniqueArray(fc.nat(60).map(String), { maxLength: 8 }),
   text: fc.oneof(fc.nat(9_000), fc.integer({ min: 1_000_000, max: 6_000_000 })),
+  fields: fc.constant([]),
 });
 
 test('groups hold all answers in their order, no record twice, and a long answer stands alone', () => {
