@@ -156,7 +156,7 @@ async function refuseSameConflict(tx: Transaction, kind: Kind, entry: Entry): Pr
   const { id, recordId, verdict } = entry;
   const row = (await readOwnRows(tx, kind.name, recordId === null ? [] : [recordId])).get(recordId ?? '');
   if (verdict !== 'conflict' || row?.isLive !== true) return;
-  const merged = await mergeUpdate(tx, kind, entry, parseObject(row.raw));
+  const merged = await mergeUpdate(tx, kind, entry, { record: parseObject(row.raw) });
   if (merged.is !== 'conflict') return;
   const fields = merged.conflicts.map((conflict) => conflict.field).join(', ');
   throw new SyncError(`Entry ${id} would conflict again: another user has changed ${fields}.`, {

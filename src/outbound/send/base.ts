@@ -8,23 +8,32 @@ import { readListView } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
+import type { OutboundParts } from '../parts.ts';
 import { payloadOf } from './journal.ts';
+import { readInList } from './read-remote.ts';
 
 /**
  * Merges an update with the record as it is now. Our own earlier updates do not count as changes by others: neither the ones done
  * since the base was read, nor a value that our last ones made, one after the other, of the very value that an old page shows as base.
  */
-export async function mergeUpdate(db: Queryable, kind: Kind, entry: Entry, remote: JsonObject) {
+export async function mergeUpdate(
+  db: Queryable,
+  kind: Kind,
+  entry: Entry,
+  { record: remote, blank = [] }: { readonly record: JsonObject; readonly blank?: readonly string[] },
+) {
   const wanted = payloadOf(entry);
-  const base = await readBaseOfUpdate(db, kind, entry);
+  const seenBase = await readBaseOfUpdate(db, kind, entry);
+  const base = seenBase && withBlanks(kind, seenBase, blank, new Set(blank));
   const merged = merge({ kind, wanted, base, remote });
   if (merged.is !== 'conflict') return merged;
   const earlier: ReadonlyMap<string, Effect>[] = []; // Newest first.
   for (const update of await updatesOf(db, kind.name, entry.recordId))
     if (update.id < entry.id && update.state === 'done') earlier.push(await readEffects(db, kind, update));
   const known: Record<string, Json> = {};
-  for (const { field, base: seen, remote: there } of merged.conflicts) {
+  for (const { field, remote: there } of merged.conflicts) {
     const effects = earlier.flatMap((update) => update.get(field) ?? []);
+    const seen = shownValue(kind, seenBase ?? {}, field);
     if (haveOnlyTheseLedFrom(seen, there, effects, (a, b) => isSameInAnySpelling(kind, field, a, b)))
       known[field] = there;
   }
@@ -81,16 +90,33 @@ export async function readDoubtfulFields(db: Queryable, kind: Kind, entry: Entry
   return absent.filter((name) => shownValue(kind, base, name) !== undefined);
 }
 
+/**
+ * The fields of an update that its base, as a list showed it, lacks, and that the list shows now: they were blank then. A value that
+ * the single record alone shows may be older.
+ * @throws {SourceError} If the list cannot be read.
+ */
+export async function readFilledSince(parts: OutboundParts, kind: Kind, entry: Entry, record: JsonObject) {
+  const base = (await readBaseOfUpdate(parts.session, kind, entry)) ?? {};
+  const names = wantedNames(kind, entry).filter(
+    (name) => shownValue(kind, base, name) === undefined && (shownValue(kind, record, name) ?? '') !== '',
+  );
+  if (names.length === 0 || !(await isListedBase(parts.session, entry))) return [];
+  const listed = (await readInList(parts, kind, entry.recordId ?? '')) ?? {};
+  return names.filter((name) => shownValue(kind, listed, name) !== undefined);
+}
+
 /** Whether effects, newest first, made the value that is there of the seen one, each of what the one before it made. */
 function haveOnlyTheseLedFrom(
-  seen: Json,
+  seen: Json | undefined,
   there: Json,
   effects: readonly Effect[],
   isSame: (a: Json, b: Json) => boolean,
 ): boolean {
   let value = there;
   for (const { old, made } of effects) {
-    if (old === undefined || !isSame(made, value)) return false;
+    if (!isSame(made, value)) return false;
+    if (seen === undefined) return true; // No list showed the field before our last update.
+    if (old === undefined) return false;
     if (isSame(old, seen)) return true;
     value = old;
   }

@@ -21,7 +21,7 @@ import { recordFailure, journalRequest, sendJournalled } from './journal.ts';
 import { landOwnWrite } from './land-own-write.ts';
 import { findOtherTarget } from './other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeUpdate, readDoubtfulFields, readUnprovenFields } from './base.ts';
+import { mergeUpdate, readDoubtfulFields, readFilledSince, readUnprovenFields } from './base.ts';
 import { completeRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
@@ -34,7 +34,7 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
   const otherSigns = await findOtherTarget(parts.session, kind, entry, remote);
   if (otherSigns === null && hidden.length > 0)
     return parts.session.atomically((tx) => awaitFields(tx, entry, hidden, parts.clock.now()));
-  const merged = await mergeUpdate(parts.session, kind, entry, remote);
+  const merged = await mergeUpdate(parts.session, kind, entry, seen);
   if (merged.is === 'set' && otherSigns === null)
     return writeUpdate(parts, { kind, entry, remote }, merged.body);
   await parts.session.atomically(async (tx) => {
@@ -66,7 +66,8 @@ async function readOrPostpone(parts: OutboundParts, kind: Kind, entry: Entry) {
     const record = await readRemote(parts, kind, id);
     if (record !== null) {
       const names = await readDoubtfulFields(parts.session, kind, entry, record);
-      return await completeRecord(parts, kind, { id, record, names });
+      const completed = await completeRecord(parts, kind, { id, record, names });
+      return { ...completed, blank: await readFilledSince(parts, kind, entry, completed.record) };
     }
     await concludeGone(parts, kind, entry);
   } catch (error) {

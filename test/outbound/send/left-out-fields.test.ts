@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { compactJson, parseObject, type JsonObject } from '../../../src/lib/json/json.ts';
 import { readNeeds } from '../../../src/needs/read-needs.ts';
 import { type DATABASES, ONE_DATABASE, backfillFrom } from '../../pull/steps.ts';
-import { asked, create, enter, opened, push, spoil, textOf, update, type Stage } from '../stage.ts';
+import { documentedMirror, sandbox } from '../../pull/support.ts';
+import type { FaultAction } from '../../../sandbox/faults.ts';
+import { asked, create, enter, opened, push, spoil, stage, textOf, update, type Stage } from '../stage.ts';
 
 const ADA = { code: 'A-1', name: 'Garage Ada', phone: '', fax: '555', contacts: [] };
 
@@ -169,6 +171,52 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     await on.work();
     await on.pass(60);
     expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'not_applied', attempts: 2 });
+  });
+});
+
+/** A mirror of documented columns alone, and a service where no client has a value in `phone2`. */
+async function sceneWithout(left: FaultAction, phone2: string | null = null) {
+  const on = stage(await sandbox({ size: 12 }), await documentedMirror());
+  await on.outbox.due(0);
+  const number = on.service.world.insert('clients', ADA)['id'] as number;
+  for (const id of on.service.world.ids('clients')) on.service.world.update('clients', id, { phone2 });
+  spoil(on, 'GET', left);
+  await on.pull('clients');
+  return { on, number, id: String(number) };
+}
+
+describe('a field that the list has not shown', () => {
+  test('and shows without a value since, is a conflict where another user has entered one', async () => {
+    const { on, id, number } = await sceneWithout({ leavesOut: ['phone2'] });
+    on.service.setFaults([]);
+    await on.pull('clients');
+    const entry = await push(on, id, { phone2: '418' });
+    on.service.world.update('clients', number, { phone2: '514' });
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'conflict' });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+
+  test('and shows with a value since, was blank: another user has entered it', async () => {
+    const { on, id, number } = await sceneWithout({ leavesOut: 'blanks' });
+    const first = await push(on, id, { phone2: '418' });
+    await on.work();
+    const second = await push(on, id, { phone2: '419' });
+    await on.work();
+    const third = await push(on, id, { phone2: '420' });
+    on.service.world.update('clients', number, { phone2: '514' });
+    await on.work();
+    const ends = await Promise.all([first, second, third].map((entry) => on.entry(entry)));
+    expect(ends.map(({ verdict }) => verdict)).toEqual(['sent', 'sent', 'conflict']);
+    expect(textOf(on, id, 'phone2')).toBe('514');
+  });
+
+  test('and does not show yet, is unknown whatever the single record shows', async () => {
+    const { on, id } = await sceneWithout({ leavesOut: ['phone2'] }, '514');
+    on.service.setFaults([{ on: { kind: 'clients', page: 1 }, do: { leavesOut: ['phone2'] } }]);
+    const entry = await push(on, id, { phone2: '418' });
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 });
 
