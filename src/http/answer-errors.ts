@@ -95,7 +95,7 @@ const RETRY_SECONDS = 5;
 const AWAY: Problem = { status: 503, code: 'server.not_ready', detail: 'The mirror does not answer.' };
 
 /** The problem document for an error; null for a bug, whose details the caller must not see. */
-export function problemOf(error: unknown): Problem | null {
+function problemOf(error: unknown): Problem | null {
   if (!(error instanceof SyncError)) return isOfFramework(error) ? problemOfFramework(error) : null;
   const { code, message: detail, hint } = error;
   const status = statusOf(error);

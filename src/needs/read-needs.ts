@@ -34,7 +34,7 @@ export interface StaleKind {
 export type Need = Awaited<ReturnType<typeof readNeeds>>[number];
 
 /** The needs of features, by the words of each. */
-export type FeatureNeed = NeedOf<'plan.waiting'>;
+type FeatureNeed = NeedOf<'plan.waiting'>;
 
 /** Reads the needs of a feature. @param rules Settings, and the user who could decide. */
 export type NeedReader = (

@@ -8,7 +8,7 @@ import type { PullParts } from '../pull/parts.ts';
 import type { Schedule } from './schedule.ts';
 
 /** Reports a monitor outside how a pull has ended; never throws. */
-export type Ping = (isWhole: boolean) => Promise<void>;
+type Ping = (isWhole: boolean) => Promise<void>;
 
 export interface MonitorRules {
   readonly ping: Ping;

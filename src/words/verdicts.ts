@@ -14,7 +14,7 @@ export interface VerdictFacts {
 }
 
 /** The notes of an entry that a person should know. */
-export interface NotedFacts {
+interface NotedFacts {
   readonly ids?: readonly string[] | undefined;
   readonly unproven?: readonly string[] | undefined;
   readonly hurried?: { readonly by: string; readonly at: string } | undefined;

@@ -16,7 +16,7 @@ import { amountOf, describeMissing, kindsOfViews, VIEW, type Report } from './re
 type Cell = string | null;
 
 /** Answers a select: its columns, also where it has no rows, and every value as text. */
-export type ReadCells = (text: string) => Promise<{
+type ReadCells = (text: string) => Promise<{
   readonly columns: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
 }>;

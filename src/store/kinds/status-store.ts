@@ -26,7 +26,7 @@ const FRESHNESS = {
 const STATUS = { ...FRESHNESS, rows: Number };
 
 /** One row of `bi_sync_status`. */
-export type KindStatus = RowOf<typeof STATUS>;
+type KindStatus = RowOf<typeof STATUS>;
 
 export const readStatus = (db: Queryable): Promise<KindStatus[]> => selectStatus(db, STATUS);
 
@@ -40,7 +40,7 @@ const selectStatus = <From extends typeof FRESHNESS>(db: Queryable, columns: Fro
   selectFrom(db, 'bi_sync_status', columns, sql``);
 
 const ISSUE_COUNT = { kind: String, field: orNull(String), code: String, count: Number };
-export type IssueCount = RowOf<typeof ISSUE_COUNT>;
+type IssueCount = RowOf<typeof ISSUE_COUNT>;
 
 /** Open issues by kind, field and code, the most frequent first. */
 export async function countIssues(db: Queryable): Promise<IssueCount[]> {

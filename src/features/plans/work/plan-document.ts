@@ -84,7 +84,7 @@ export async function readPlans(db: Queryable, kinds: readonly Kind[], limit: nu
 export type PlanSummary = Awaited<ReturnType<typeof summarizePlan>>;
 
 /** The setting `plans`, and the counter by which a plan shows what keeps its entries from being sent. */
-export interface PlanParts {
+interface PlanParts {
   readonly plans?: Pick<PlanRules, 'approvals'>;
   readonly sendCounter?: CounterReader;
 }
