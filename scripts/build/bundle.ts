@@ -1,4 +1,13 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  globSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
 import { billOf, notices } from './notices.ts';
@@ -11,10 +20,12 @@ const EXTERNAL = ['better-sqlite3', 'libpg-query', 'pg-native', 'msgpackr-extrac
 /** CommonJS libraries in the bundle ask for Node's own modules by `require`, which an ES module does not have. */
 const REQUIRE = `import { createRequire as createRequireOf } from 'node:module'; const require = createRequireOf(import.meta.url);`;
 
-const PROGRAM = ['src/main.ts', 'src/features/mcp/sql/sqlite-child.ts', 'src/db/sqlite/reader-thread.ts'];
+/** What the program runs as processes and threads of their own is named so. A feature that goes takes its own with it. */
+const BESIDE_MAIN = 'src/**/*-{child,thread}.ts';
 
-/** Bundles the program, with what it runs as processes and threads of their own. */
-export const buildProgram = (folder: string) => bundle(PROGRAM, folder);
+/** Bundles the program. */
+export const buildProgram = (folder: string) =>
+  bundle(['src/main.ts', ...globSync(BESIDE_MAIN, { cwd: ROOT }).toSorted()], folder);
 
 /**
  * Bundles programs with the libraries that they import into a folder. What an earlier build left there stays for a day: a
