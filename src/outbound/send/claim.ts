@@ -78,7 +78,7 @@ async function claimReady(
   const before = await findBlockingEntry(tx, entry);
   if (before !== null) {
     const result = JSON.stringify({ waitsFor: before });
-    const nextAttemptAt = formatInstant(new Date(now.getTime() + RETRY_MS));
+    const nextAttemptAt = formatInstant(new Date(now.getTime() + retryAfterMs(entry.createdAt, now)));
     await releaseEntry(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
     return { step: 'put_off', verdict: 'waits' };
   }
@@ -106,6 +106,14 @@ async function baseFromMirror(tx: Transaction, entry: Entry, now: Date) {
 }
 
 const RETRY_MS = 60_000;
+const MAX_RETRY_MS = 3_600_000;
+
+/**
+ * Milliseconds after which an entry looks again for what it waits for, though what it waits for wakes it: as long as it has waited.
+ * @param since When it began to wait, or earlier.
+ */
+const retryAfterMs = (since: string, now: Date): number =>
+  Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, now.getTime() - parseInstant(since).getTime()));
 
 async function claimCreate(
   tx: Transaction,
@@ -141,9 +149,7 @@ export function isEnough(
   );
 }
 
-/** A list that cannot be read is asked for again after twice as long each time, up to this; any complete reading wakes the entry. */
-const MAX_RETRY_MS = 3_600_000;
-
+/** Any complete reading wakes the entry. */
 async function postponeUntilSwept(
   tx: Transaction,
   unsettled: Unsettled,
@@ -153,8 +159,7 @@ async function postponeUntilSwept(
   const pull = { kinds: [kind.name], request: 'outbox: what is there before a create', now };
   const run = await requestPull(tx, pull);
   const awaits = { ...(await awaitReading(tx, unsettled)), run: asked ?? run };
-  const waitedMs = now.getTime() - parseInstant(awaits.since).getTime();
-  const waitMs = Math.min(MAX_RETRY_MS, Math.max(RETRY_MS, waitedMs));
+  const waitMs = retryAfterMs(awaits.since, now);
   await scheduleRetry(tx, entry, { verdict: 'awaits_sweep', settlement: { awaits }, now, waitMs });
   return { step: 'put_off', verdict: 'awaits_sweep' };
 }
