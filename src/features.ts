@@ -5,6 +5,7 @@ import type { AddPage, FilePanel, FileLinks } from './dashboard/parts/page.ts';
 import type { StartWork } from './app/scheduled-pulls.ts';
 import type { NeedReader } from './needs/read-needs.ts';
 import type { CreateCommand } from './cli/parts/command.ts';
+import type { CommandName } from './cli/parts/summaries.ts';
 import type { AnyOperation } from './operations/operation.ts';
 
 /** Every member of every feature, by what it is. Each is loaded when it is first used. */
@@ -15,7 +16,7 @@ type Lazy<T> = () => Promise<T>;
 export const loadAll = <T>(members: readonly Lazy<T>[]): Promise<T[]> =>
   Promise.all(members.map((load) => load()));
 
-export const COMMANDS: Readonly<Record<string, Lazy<CreateCommand>>> = {
+export const COMMANDS: Readonly<Partial<Record<CommandName, Lazy<CreateCommand>>>> = {
   export: async () => (await import('./features/export/commands/export.ts')).exportCommand,
   snapshot: async () => (await import('./features/export/commands/snapshot.ts')).snapshotCommand,
   report: async () => (await import('./features/reports/commands.ts')).reportCommand,

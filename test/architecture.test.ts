@@ -230,9 +230,18 @@ test('only main.ts reads the environment or ends the process', () => {
   expect(offenders.map((file) => placeOf(file)).filter((file) => file !== 'main.ts')).toEqual([]);
 });
 
+const ARCHITECTURE = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
+
+test('every function that ARCHITECTURE.md names in a file stands there', () => {
+  const named = [...ARCHITECTURE.matchAll(/`(\w+)`\s+in\s+`(?:src\/)?([\w/-]+\.ts)`/g)];
+  const isThere = ([, name = '', path = '']: RegExpExecArray): boolean =>
+    files.some((file) => placeOf(file).endsWith(path) && readFileSync(file, 'utf8').includes(name));
+  expect(named.length).toBeGreaterThan(3);
+  expect(named.filter((each) => !isThere(each)).map(([words]) => words)).toEqual([]);
+});
+
 test('every file that ARCHITECTURE.md names is there', () => {
-  const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
-  const named = [...text.matchAll(/`(?:src\/)?([\w/-]+\.ts)`/g)].map(([, name = '']) => name);
+  const named = [...ARCHITECTURE.matchAll(/`(?:src\/)?([\w/-]+\.ts)`/g)].map(([, name = '']) => name);
   const known = files.map((file) => `/${placeOf(file)}`);
   const isThere = (name: string): boolean =>
     known.some((file) => file.endsWith(`/${name}`)) || existsSync(join(ROOT, name));

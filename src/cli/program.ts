@@ -7,7 +7,7 @@ import { didYouMean } from '../lib/text/nearest-name.ts';
 import { sanitizeLine } from '../lib/text/text.ts';
 import { EXIT, createContext, exitCodeOfError, type CommandContext, type ExitCode } from './parts/command.ts';
 import { printJson, printLine, type Io, type Output } from './parts/io.ts';
-import { SUMMARIES } from './parts/summaries.ts';
+import { SUMMARIES, type CommandName } from './parts/summaries.ts';
 
 /** Every command of the core by its name. Only the one that is called is loaded. */
 const COMMANDS: typeof features.COMMANDS = {
@@ -46,7 +46,7 @@ export async function runCommandLine(argv: readonly string[], io: Io): Promise<E
     const called = argv.find((word) => Object.hasOwn(COMMANDS, word));
     for (const [name, [summary, ...args]] of Object.entries(SUMMARIES)) {
       if (!Object.hasOwn(COMMANDS, name)) continue;
-      const load = name === called ? COMMANDS[name] : undefined;
+      const load = name === called ? COMMANDS[name as CommandName] : undefined;
       const listed = new Command(name).description(summary).option('--json');
       for (const arg of args) listed.argument(arg);
       program.addCommand(load === undefined ? listed : (await load())(context));

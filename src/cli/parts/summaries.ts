@@ -1,5 +1,6 @@
-/** The summary and the arguments of every command, in the order of the help text, which is shown without loading any. */
-export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...args: string[]]>> = {
+type Summaries = Readonly<Record<string, readonly [summary: string, ...args: string[]]>>;
+
+const LISTED = {
   demo: ['start a simulated service, mirror it into ./data/demo.db and show a short tour; needs no settings'],
   pull: ['read the lists of the service into the mirror', '[kind...]'],
   backfill: ['read records of one kind again, by hand', '<kind>'],
@@ -42,4 +43,10 @@ export const SUMMARIES: Readonly<Record<string, readonly [summary: string, ...ar
   doctor: ['check everything that a pull needs', '[URL]'],
   serve: ['run the background service: pulls, outbox, webhooks, dashboard, API'],
   sandbox: ['run a simulated service to try things against'],
-};
+} satisfies Summaries;
+
+/** A command without a line here could not be called. */
+export type CommandName = keyof typeof LISTED;
+
+/** The summary and the arguments of every command, in the order of the help text, which is shown without loading any. */
+export const SUMMARIES: Summaries = LISTED;
