@@ -7,9 +7,9 @@ import { UsageError, describeFileFault } from '../lib/sync-error.ts';
 import { decodeText } from '../lib/text/decode-text.ts';
 import { readEnvironment, readValueFile, settingsFile, type Environment } from './environment.ts';
 import { formatSchemaFaults } from './faults.ts';
-import { isTree, mapAt, nameWithOrigin, mergeLayers, type ReadLayer } from './layers.ts';
+import { isTree, mapAt, nameWithOrigin, mergeLayers, valueAt, type ReadLayer } from './layers.ts';
 import { checkNames } from './name-faults.ts';
-import { settings, type Config } from './settings.ts';
+import { SETTINGS, settings, type Config } from './settings.ts';
 
 type DeepPartial<T> = T extends object ? { readonly [K in keyof T]?: DeepPartial<T[K]> | undefined } : T;
 
@@ -89,26 +89,19 @@ function documentValues(document: Document.Parsed): unknown {
   }
 }
 
-/** Lists every secret with its setting; a URL's password encoded and decoded: libraries print either. */
-export function secretSettings({ source, server, monitor, database, queue, mail }: Config) {
-  const urls = {
-    'source.proxyUrl': source.proxyUrl,
-    'database.url': database.url,
-    'queue.url': queue.url,
-    'mail.url': mail.url,
-  };
-  const passwords = Object.entries(urls).flatMap(([setting, url]) => {
-    if (url === null) return [];
-    const { password, searchParams } = new URL(url);
-    const spellings = new Set([password, unescape(password), ...searchParams.getAll('password')]);
-    return [...spellings].map((secret) => ({ setting, secret }));
+/** Lists every secret with its setting. */
+export const secretSettings = (config: Config) =>
+  SETTINGS.flatMap(({ name: setting, path, info }) => {
+    const value = valueAt(config, path);
+    if (info.secret === undefined || typeof value !== 'string') return [];
+    const secrets = info.secret === 'value' ? [value] : passwordsIn(value);
+    return [...secrets].flatMap((secret) => (secret === '' ? [] : [{ setting, secret }]));
   });
-  const others = [
-    { setting: 'source.token', secret: source.token },
-    { setting: 'server.adminToken', secret: server.adminToken },
-    { setting: 'monitor.pingUrl', secret: monitor.pingUrl },
-  ];
-  return [...others, ...passwords].flatMap(({ setting, secret }) => (secret ? [{ setting, secret }] : []));
+
+/** The passwords of a URL, encoded and decoded: libraries print either. */
+function passwordsIn(url: string): ReadonlySet<string> {
+  const { password, searchParams } = new URL(url);
+  return new Set([password, unescape(password), ...searchParams.getAll('password')]);
 }
 
 /** Lists every secret in the settings, so that logs can mask it. */

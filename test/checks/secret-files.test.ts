@@ -19,7 +19,7 @@ test('a file that every user may read is named with the settings whose secrets i
   expect(checkSecretFiles([open, closed], secrets)).toMatchObject([
     {
       ok: false,
-      detail: `every user of this machine may read ${open}, which holds a secret: monitor.pingUrl, queue.url`,
+      detail: `every user of this machine may read ${open}, which holds a secret: queue.url, monitor.pingUrl`,
       hint: `chmod 600 ${open}`,
     },
   ]);

@@ -197,16 +197,18 @@ describe('secrets', () => {
         DATABASE_URL: 'postgres://u:p%40ss@db/mirror?password=other',
         REDIS_URL: 'redis://:queue-word@redis',
         BMS__SOURCE__PROXY_URL: 'http://u:proxy-word@proxy',
+        MCP_TOKEN: canary('-of-mcp'),
       },
     });
     expect(listSecrets(config)).toEqual([
       canary('-token'),
-      ADMIN_TOKEN,
       'proxy-word',
       'p%40ss',
       'p@ss',
       'other',
       'queue-word',
+      ADMIN_TOKEN,
+      canary('-of-mcp'),
     ]);
   });
 
