@@ -25,19 +25,6 @@ export interface Column {
   readonly rule?: string;
 }
 
-/**
- * Our own columns. They begin with `_`, so that they collide with no field of the service. `_raw` is last: what stands behind a
- * long value is slow to read.
- */
-export const OWN_COLUMNS = [
-  '_first_seen_at',
-  '_changed_at',
-  '_deleted_at',
-  '_response',
-  '_listed',
-  '_raw',
-] as const;
-
 const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   sqlite: {
     integer: 'BIGINT', // Over ODBC, INTEGER is 32-bit.
@@ -63,45 +50,51 @@ const TYPES: Record<Dialect, Record<FieldType | 'instant', string>> = {
   },
 };
 
+/**
+ * Our own columns. They begin with `_`, so that they collide with no field of the service. `_raw` is last: what stands behind a
+ * long value is slow to read.
+ */
+const OWN = [
+  { name: '_first_seen_at', type: 'instant', rule: 'NOT NULL' },
+  { name: '_changed_at', type: 'instant', rule: 'NOT NULL' },
+  { name: '_deleted_at', type: 'instant' },
+  { name: '_response', type: 'integer', rule: 'NOT NULL' },
+  { name: '_listed', type: 'integer' },
+  { name: '_raw', type: 'text', rule: 'NOT NULL' },
+] as const;
+
+export const OWN_COLUMNS = OWN.map(({ name }) => name);
+
 /** The columns of a kind's table, in their order: the fields, those derived from them, and our own. */
-export function kindColumns(kind: Kind, dialect: Dialect): readonly Column[] {
-  const { integer, instant, text } = TYPES[dialect];
+export const kindColumns = (kind: Kind, dialect: Dialect): readonly Column[] => [
+  ...recordColumns(kind, dialect),
+  ...OWN.map((column) => ({ ...column, type: TYPES[dialect][column.type] })),
+];
+
+/** The columns that are filled from a record. */
+function recordColumns(kind: Kind, dialect: Dialect): readonly Column[] {
+  const { fields } = kind;
   return [
-    ...kind.fields.map((field) => ({
+    ...fields.map((field) => ({
       ...fieldColumn(field, dialect),
       ...(field.name === 'id' && { rule: 'NOT NULL PRIMARY KEY' }),
     })),
-    ...derivedColumns(kind.fields, dialect),
-    ...keyColumn(kind, dialect),
-    ...searchColumn(kind.fields, dialect),
-    { name: '_first_seen_at', type: instant, rule: 'NOT NULL' },
-    { name: '_changed_at', type: instant, rule: 'NOT NULL' },
-    { name: '_deleted_at', type: instant },
-    { name: '_response', type: integer, rule: 'NOT NULL' },
-    { name: '_listed', type: integer },
-    { name: '_raw', type: text, rule: 'NOT NULL' },
-  ];
-}
-
-/** The column of a field, without those derived from it. */
-function fieldColumn(field: Field, dialect: Dialect): Column {
-  return { name: field.name, type: TYPES[dialect][columnType(field)] };
-}
-
-/** The columns that landing writes. */
-export function writtenColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  return [...filledColumns(kind, dialect), ...OWN_COLUMNS];
-}
-
-/** The columns that are filled from a record: `writtenColumns` without our own. */
-export function filledColumns(kind: Kind, dialect: Dialect): readonly string[] {
-  const { fields } = kind;
-  const derived = [
     ...derivedColumns(fields, dialect),
     ...keyColumn(kind, dialect),
     ...searchColumn(fields, dialect),
   ];
-  return [...fields, ...derived].map(({ name }) => name);
+}
+
+export const filledColumns = (kind: Kind, dialect: Dialect): readonly string[] =>
+  recordColumns(kind, dialect).map(({ name }) => name);
+
+/** The columns that landing writes. */
+export const writtenColumns = (kind: Kind, dialect: Dialect): readonly string[] =>
+  kindColumns(kind, dialect).map(({ name }) => name);
+
+/** The column of a field, without those derived from it. */
+function fieldColumn(field: Field, dialect: Dialect): Column {
+  return { name: field.name, type: TYPES[dialect][columnType(field)] };
 }
 
 /** Makes the rows for `writtenColumns`, of a decoded record's values and those of `OWN_COLUMNS`. */
