@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import PQueue from 'p-queue';
-import pg, { type QueryArrayConfig, type QueryArrayResult, type QueryConfig, type QueryResult } from 'pg';
+import pg, { type QueryArrayConfig, type QueryConfig } from 'pg';
 import { describeFileFault } from '../../lib/sync-error.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
@@ -22,26 +22,13 @@ export interface Target {
 }
 
 /** One connection. Throws errors that `postgresError` has translated. Queries are pipelined: answers come in the order of the queries. */
-export interface Connection {
-  /** In the extended protocol a text is a single statement even without parameters. */
-  queryRows(
-    query: QueryConfig & { readonly queryMode?: 'extended' },
-  ): Promise<QueryResult<Record<string, SqlValue>>>;
-  queryArrays(query: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>;
-  /** Sends statements without parameters; each statement has its own result. */
-  runScript(statements: string): Promise<QueryResult<Record<string, SqlValue>>[]>;
-  /** The statement that gives a transaction its settings, whatever those of server, database and role are. */
-  readonly settings: string;
-  /** True once the server or the network has ended it, or the server takes no writes. */
-  isLost(): boolean;
-  close(): Promise<void>;
-}
+export type Connection = Awaited<ReturnType<typeof openConnection>>;
 
 /**
  * Opens a connection. It has no settings of its own: behind a transaction pooler the server's connection is another one for
  * each transaction, and the next one to use it may be another application. Each transaction begins with `settings`.
  */
-export async function openConnection(target: Target): Promise<Connection> {
+export async function openConnection(target: Target) {
   const client = newClient(target);
   let hasEnded = false;
   client.on('error', () => {
@@ -60,10 +47,14 @@ export async function openConnection(target: Target): Promise<Connection> {
     }
   };
   const connection = {
-    queryRows: (query: QueryConfig) => translateErrors(client.query<Record<string, SqlValue>>(query)),
+    /** In the extended protocol a text is a single statement even without parameters. */
+    queryRows: (query: QueryConfig & { readonly queryMode?: 'extended' }) =>
+      translateErrors(client.query<Record<string, SqlValue>>(query)),
     queryArrays: (query: QueryArrayConfig) => translateErrors(client.query<SqlValue[]>(query)),
+    /** Sends statements without parameters; each statement has its own result. */
     runScript: async (statements: string) =>
       [await translateErrors(client.query<Record<string, SqlValue>>(statements))].flat(),
+    /** True once the server or the network has ended it, or the server takes no writes. */
     isLost: () => hasEnded,
     close: () => client.end(),
   };
@@ -75,6 +66,7 @@ export async function openConnection(target: Target): Promise<Connection> {
     const version = Number(versionResult?.rows[0]?.['server_version_num']);
     refuseOldServer(version, target.location);
     refuseNonUtf8(String(encodingResult?.rows[0]?.['server_encoding']), target.location);
+    // The statement that gives a transaction its settings, whatever those of server, database and role are.
     return { ...connection, settings: localSettings(target, version) };
   } catch (error) {
     await connection.close();

@@ -144,22 +144,20 @@ const patienceWith = (error: unknown): Patience | undefined =>
 
 export const isTransient = (error: unknown): boolean => patienceWith(error) !== undefined;
 
-export type DatabaseRetryPolicy = ReturnType<typeof createRetryPolicy>;
+/** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
+export type WaitOrThrow = (error: unknown) => Promise<void>;
 
 /** Retries a lost connection or a conflicting transaction for ten seconds, and another writing bms-sync for two minutes. */
-export function createRetryPolicy(clock: Clock) {
+export function createRetryPolicy(clock: Clock): WaitOrThrow {
   const begun = new Map<Patience, { readonly sinceMs: number; waits: number }>();
-  return {
-    /** Resolves when it is time for another attempt. @throws The given error, if it is not transient or has lasted too long. */
-    waitOrThrow: async (error: unknown): Promise<void> => {
-      const patience = patienceWith(error);
-      if (patience === undefined) throw error;
-      const nowMs = clock.monotonicMs();
-      const fault = begun.get(patience) ?? { sinceMs: nowMs, waits: 0 };
-      begun.set(patience, fault);
-      const waitMs = Math.min(patience.firstMs * 2 ** fault.waits++, patience.mostMs);
-      if (nowMs - fault.sinceMs + waitMs > patience.totalMs) throw error;
-      await clock.sleep(waitMs);
-    },
+  return async (error) => {
+    const patience = patienceWith(error);
+    if (patience === undefined) throw error;
+    const nowMs = clock.monotonicMs();
+    const fault = begun.get(patience) ?? { sinceMs: nowMs, waits: 0 };
+    begun.set(patience, fault);
+    const waitMs = Math.min(patience.firstMs * 2 ** fault.waits++, patience.mostMs);
+    if (nowMs - fault.sinceMs + waitMs > patience.totalMs) throw error;
+    await clock.sleep(waitMs);
   };
 }

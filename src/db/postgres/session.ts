@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../../lib/time/clock.ts';
 import { MirrorError } from '../session/errors.ts';
 import type { Row, Session, Transaction } from '../session/session.ts';
 import * as connections from './connection.ts';
-import { createRetryPolicy, isConnectionLost, type DatabaseRetryPolicy } from './errors.ts';
+import { createRetryPolicy, isConnectionLost, type WaitOrThrow } from './errors.ts';
 import { runPostgresStatement } from './statements.ts';
 import { attemptTransaction } from './transaction.ts';
 
@@ -65,27 +65,27 @@ async function queryOnce(connection: connections.Connection, statement: SQL): Pr
  * Opens the first connection. A wrong address or password fails at once; a connection that the server accepted and then ended
  * is retried.
  */
-async function connectFirst(writer: connections.LazyConnection, retries: DatabaseRetryPolicy): Promise<void> {
+async function connectFirst(writer: connections.LazyConnection, waitOrThrow: WaitOrThrow): Promise<void> {
   try {
     await writer.connection();
   } catch (error) {
     if (!isConnectionLost(error)) throw error;
-    await withRetries(retries, () => writer.connection());
+    await withRetries(waitOrThrow, () => writer.connection());
   }
 }
 
 /** Runs `work` until it lands: again after a lost connection or a deadlock, never after a COMMIT that the server has recorded. */
 async function inTransaction<T>(
   writer: connections.LazyConnection,
-  retries: DatabaseRetryPolicy,
+  waitOrThrow: WaitOrThrow,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   for (;;) {
-    const connection = await withRetries(retries, () => writer.connection());
+    const connection = await withRetries(waitOrThrow, () => writer.connection());
     const outcome = await attemptTransaction(connection, work);
     if (outcome.is === 'landed') return outcome.result;
-    if (outcome.is === 'unknown' && (await isCommitted(writer, retries, outcome))) return outcome.result;
-    await retries.waitOrThrow(outcome.fault);
+    if (outcome.is === 'unknown' && (await isCommitted(writer, waitOrThrow, outcome))) return outcome.result;
+    await waitOrThrow(outcome.fault);
   }
 }
 
@@ -95,11 +95,11 @@ async function inTransaction<T>(
  */
 async function isCommitted(
   writer: connections.LazyConnection,
-  retries: DatabaseRetryPolicy,
+  waitOrThrow: WaitOrThrow,
   { xid, fault }: { readonly xid: string; readonly fault: unknown },
 ): Promise<boolean> {
   try {
-    return await withRetries(retries, async () => {
+    return await withRetries(waitOrThrow, async () => {
       const connection = await writer.connection();
       const { rows } = await connection.queryRows({
         text: 'select pg_xact_status($1::xid8) as state',
@@ -123,12 +123,12 @@ async function isCommitted(
 }
 
 /** Repeats work without side effects until it succeeds or the retry policy gives up. */
-async function withRetries<T>(retries: DatabaseRetryPolicy, work: () => Promise<T>): Promise<T> {
+async function withRetries<T>(waitOrThrow: WaitOrThrow, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      await retries.waitOrThrow(error);
+      await waitOrThrow(error);
     }
   }
 }

@@ -16,7 +16,7 @@ export async function runPostgresStatement(connection: Connection, statement: SQ
   return rows;
 }
 
-/** Reads rows by their primary key, in the order of the ids. */
+/** Reads rows by their primary key. */
 export async function readPostgresRows(
   connection: Connection,
   table: string,
@@ -28,13 +28,7 @@ export async function readPostgresRows(
   const names = ['id::text', ...columns.map(identifier)].join(', ');
   const text = `select ${names} from ${identifier(table)} where id = any($1::${idType ?? 'bigint'}[])`;
   const { rows } = await connection.queryArrays({ text, values: [arrayLiteral(ids)], rowMode: 'array' });
-  const valuesById = new Map(rows.map(([id = null, ...values]) => [String(id), values]));
-  return new Map(
-    ids.flatMap((id) => {
-      const values = valuesById.get(id);
-      return values === undefined ? [] : [[id, values] as const];
-    }),
-  );
+  return new Map(rows.map(([id = null, ...values]) => [String(id), values]));
 }
 
 /** Inserts rows, a thousand a statement. @param ending What follows the values; returns the rows that it returns. */
