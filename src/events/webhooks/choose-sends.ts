@@ -53,7 +53,7 @@ async function chooseEvents(
       sends.push({ contentType, body, endpoint, webhookId, secrets, deliveries: [delivery] });
     }
   }
-  await writeDeliveryOutcomes(tx, dropped, facts.now);
+  await queue.writeOutcomes(tx, dropped, facts.now);
   return { sends, hasMore: dropped.length > 0 };
 }
 
@@ -74,17 +74,4 @@ async function readDueDeliveries(tx: Transaction, endpoint: WebhookEndpoint, fac
   if (isPausing && !isUrgent) return [];
   const limit = isEmail ? NOTIFICATIONS_PER_EMAIL : MAX_SENDS_AT_ONCE - inFlight.length;
   return limit <= 0 ? [] : queue.readyDeliveries(tx, id, { except: inFlight, now, limit });
-}
-
-/** Writes outcomes, and makes the next deliveries of their records ready. */
-export async function writeDeliveryOutcomes(
-  tx: Transaction,
-  outcomes: readonly queue.DeliveryOutcome[],
-  now: Date,
-): Promise<void> {
-  const [first] = outcomes;
-  if (first === undefined) return;
-  await queue.writeOutcomes(tx, outcomes);
-  const recordIds = outcomes.flatMap((outcome) => outcome.delivery.recordId ?? []);
-  await queue.makeNextReady(tx, first.delivery.endpointId, recordIds, now);
 }

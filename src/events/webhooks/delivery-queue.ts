@@ -101,10 +101,12 @@ export interface DeliveryOutcome {
 }
 
 /**
- * Writes how attempts changed deliveries; one that a replay, an erasure or its endpoint's removal took away stays away. A body
- * stays as it is stored: excluded fields may have been taken out of it since it was read.
+ * Writes how attempts changed deliveries of an endpoint, and makes the next ones of their records ready. One that a replay, an erasure
+ * or its endpoint's removal took away stays away. A body stays as it is stored: excluded fields may have been taken out of it since.
  */
-export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[]): Promise<void> {
+export async function writeOutcomes(tx: Transaction, outcomes: readonly DeliveryOutcome[], now: Date) {
+  const [first] = outcomes;
+  if (first === undefined) return;
   const ids = outcomes.map((outcome) => String(outcome.delivery.id));
   const present = await tx.readRowsById(getTableName(WEBHOOK_DELIVERIES), ['state', 'body'], ids);
   const rows = outcomes.flatMap((outcome) => {
@@ -113,20 +115,12 @@ export async function writeOutcomes(tx: Transaction, outcomes: readonly Delivery
     return [{ ...outcome.delivery, ...outcome.patch, body: body === null ? null : String(body) }];
   });
   await upsertRows(tx, WEBHOOK_DELIVERIES, rows);
-}
-
-/** Makes the next delivery of each of these records ready, where no earlier one is unsettled any more. */
-export async function makeNextReady(
-  tx: Transaction,
-  endpointId: number,
-  recordIds: readonly string[],
-  now: Date,
-): Promise<void> {
+  const recordIds = outcomes.flatMap((outcome) => outcome.delivery.recordId ?? []);
   for (const some of inChunks([...new Set(recordIds)]))
     await tx.write(sql`
       update webhook_deliveries set state = 'ready', next_attempt_at = ${formatInstant(now)}
       where state = 'waiting' and id in (select min(id) from webhook_deliveries
-        where endpoint_id = ${endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
+        where endpoint_id = ${first.delivery.endpointId} and record_id in (${sqlList(some)}) and ${PENDING}
         group by kind, record_id)`);
 }
 

@@ -1,10 +1,10 @@
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { dropPendingAfter, type DeliveryOutcome, type Delivery } from './delivery-queue.ts';
+import { dropPendingAfter, writeOutcomes, type DeliveryOutcome, type Delivery } from './delivery-queue.ts';
 import { changeEndpoint, readOwnedEndpoint } from './endpoint-store.ts';
 import { type WebhookEndpoint } from '../../store/notifications/endpoints.ts';
-import { chooseSends, writeDeliveryOutcomes } from './choose-sends.ts';
+import { chooseSends } from './choose-sends.ts';
 import { isAccepted, judgeAttempt, judgeHealth, type HealthStep, type SentAttempt } from './judge-attempt.ts';
 import type { ChoiceFacts } from './messages.ts';
 import { scheduleNext } from './schedule-deliveries.ts';
@@ -66,7 +66,7 @@ async function applyOutcomes(tx: Transaction, owned: WebhookEndpoint, facts: Pas
     if (health.transition !== null)
       healthChanges.push({ transition: health.transition, endpoint: { ...owned, ...patch }, attempt });
   }
-  await writeDeliveryOutcomes(tx, outcomes, facts.now);
+  await writeOutcomes(tx, outcomes, facts.now);
   return { patch, healthChanges };
 }
 

@@ -6,6 +6,7 @@ import { createInterimAnswerCounter } from '../../lib/net/interim-answers.ts';
 import { targetFault } from '../../lib/net/target-url.ts';
 import { errorCode, isOurs } from '../../lib/sync-error.ts';
 import { maskSecrets } from '../../lib/text/mask-secrets.ts';
+import { replaceUnstorable, truncate } from '../../lib/text/text.ts';
 import type { Clock } from '../../lib/time/clock.ts';
 import { createDeadline } from '../../lib/time/deadline.ts';
 import { retryAfterMs } from '../../lib/time/retry-after.ts';
@@ -68,7 +69,10 @@ export function createSender(clock: Clock, rules: SendingRules, attemptMs = ATTE
         const { status, start, pauseMs } = isEmail
           ? await (await (mailer ??= openMailer())).send(delivery, limit.signal)
           : await post(agentOf, delivery, at, limit.signal);
-        const responseStart = start === '' ? '' : maskSecrets(delivery.secrets)(storableText(start));
+        const responseStart =
+          start === ''
+            ? ''
+            : maskSecrets(delivery.secrets)(replaceUnstorable(truncate(start, RESPONSE_BYTES)));
         const error = status === null ? 'no_status' : null;
         return { at, status, error, responseStart, retryAfterMs: pauseMs, durationMs: passedMs() };
       } catch (error) {
@@ -145,9 +149,6 @@ async function readStart(body: Dispatcher.ResponseData['body'], signal: AbortSig
   }
   return start.toString('utf8');
 }
-
-/** PostgreSQL keeps no null characters. */
-const storableText = (text: string): string => text.slice(0, RESPONSE_BYTES).replaceAll('\0', '\ufffd');
 
 /** The code of an error, or of the first of several attempts to connect. */
 function faultCode(error: unknown): string {

@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { sqlList } from '../../db/session/sql-list.ts';
 import { readChangesBySeq } from '../../events/read-changes.ts';
-import { dropOf, writeDeliveryOutcomes } from '../../events/webhooks/choose-sends.ts';
-import type * as queue from '../../events/webhooks/delivery-queue.ts';
+import { dropOf } from '../../events/webhooks/choose-sends.ts';
+import * as queue from '../../events/webhooks/delivery-queue.ts';
 import { readSecrets } from '../../events/webhooks/endpoint-store.ts';
 import type {
   ChoiceFacts,
@@ -36,7 +36,7 @@ export async function chooseMessages(
   const situation = await readSituation(tx, notifications);
   const bySettled = Map.groupBy(notifications, (notification) => isSettled(notification, situation));
   const dropped = (bySettled.get(true) ?? []).map((notification) => dropOf(notification.delivery));
-  await writeDeliveryOutcomes(tx, dropped, facts.now);
+  await queue.writeOutcomes(tx, dropped, facts.now);
   const current = (bySettled.get(false) ?? []).map((notification) => updateHold(notification, situation));
   const causes = groupByCause(current).map((cause) => cause.map((notification) => notification.delivery));
   const messages = endpoint.format === 'email' ? lettersOf(causes) : causes.map((cause) => [cause]);

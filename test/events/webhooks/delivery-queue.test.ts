@@ -27,7 +27,7 @@ describe.each(DATABASES)('%s', (_name, open) => {
     );
 
     const outcome = { delivery: inHand, patch: { attempts: 1 } };
-    await session.atomically((tx) => writeOutcomes(tx, [outcome]));
+    await session.atomically((tx) => writeOutcomes(tx, [outcome], now));
 
     expect(await session.query(sql`select body, attempts from webhook_deliveries`)).toEqual([
       { body: '{"code":"A"}', attempts: 1 },
