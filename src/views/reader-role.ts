@@ -17,8 +17,11 @@ export function grantedRole(db: Queryable): Promise<string | null> {
 export async function setReaderRole(tx: Transaction, role: string | null, location: string): Promise<void> {
   if (role !== null && !(await hasRole(tx, role))) throw noSuchRole(role, location);
   const before = await grantedRole(tx);
+  const guarded = sql`
+    select relname from pg_class c where relnamespace = 'public'::regnamespace
+      and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')`;
   if (before !== null && before !== role && (await hasRole(tx, before)))
-    for (const view of await guardedViews(tx))
+    for (const view of await readTexts(tx, guarded))
       await tx.execute(`revoke select on ${qualifiedName(view)} from ${identifier(before)}`);
   await writeMeta(tx, 'bi.reader_role', role);
 }
@@ -68,11 +71,4 @@ export async function rightsOf(db: Queryable, role: string) {
     /** Tables that it can read or write. */
     tables: names((row) => row.kind === 'r' && (row.reads === 1 || row.writes === 1)),
   };
-}
-
-async function guardedViews(db: Queryable): Promise<readonly string[]> {
-  const guarded = sql`
-    select relname from pg_class c where relnamespace = 'public'::regnamespace
-      and exists (select from pg_trigger where tgrelid = c.oid and tgname = 'bms_sync_refuses')`;
-  return readTexts(db, guarded);
 }

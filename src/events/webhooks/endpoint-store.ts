@@ -88,11 +88,9 @@ export const needsPerson = (endpoint: WebhookEndpoint): boolean =>
 
 /** The endpoints that fail or were disabled (`reason`: a stable code), by name. One that a person disabled is left out. */
 export async function failingEndpoints(db: Queryable) {
-  const isOut = sql`where state = 'disabled' or failing_told_at is not null order by name`;
-  return (await select(db, WEBHOOK_ENDPOINTS, isOut)).flatMap((endpoint) => {
-    const { name, disabledReason: reason, failingSince: since } = endpoint;
-    const health = healthOf(endpoint);
-    return health === 'healthy' || !needsPerson(endpoint) ? [] : [{ name, health, reason, since }];
+  const endpoints = (await select(db, WEBHOOK_ENDPOINTS, sql`order by name`)).filter(needsPerson);
+  return endpoints.map(({ name, state, disabledReason: reason, failingSince: since }) => {
+    return { name, health: state === 'disabled' ? state : ('failing' as const), reason, since };
   });
 }
 

@@ -128,7 +128,6 @@ export async function eraseTexts(
 
 /** Deliveries with a body of their own cannot be sent without it; the others are made from the event. */
 async function eraseDeliveries(tx: Transaction, isOfRecord: SQL): Promise<number> {
-  if (!(await tx.listColumns('webhook_deliveries')).has('record_id')) return 0;
   const erased = sql`
     update webhook_deliveries set response_start = null,
       state = case when body is not null and state in ('ready', 'waiting') then 'dropped' else state end, body = null
