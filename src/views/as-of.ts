@@ -1,18 +1,12 @@
 import { sql } from 'drizzle-orm';
 import type { Kind } from '../catalog/kind.ts';
-import { createRecordDecoder } from '../diff/decode-record.ts';
 import { parseObject, type JsonObject } from '../lib/json/json.ts';
 import { END_OF_DAY, readClockTime } from '../lib/time/clock.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import type { Queryable, Row, Values } from '../db/session/session.ts';
 import { KIND_STATE } from '../store/tables/engine-tables.ts';
-import {
-  OWN_COLUMNS,
-  nestedColumns,
-  rowWriter,
-  writtenColumns,
-  type NestedTable,
-} from '../store/tables/kind-table.ts';
+import { nestedColumns, writtenColumns, type NestedTable } from '../store/tables/kind-table.ts';
+import { decodeStored } from '../store/schema/redecode.ts';
 import { orNull, pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
 import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
 import { batchesById } from '../db/rows/slices.ts';
@@ -58,26 +52,21 @@ const RECORDS_A_QUERY = 1_000;
 export async function* rowsAsOf(db: WithDialect & Queryable, past: PastRows): AsyncGenerator<readonly Row[]> {
   const toRows = past.nested === null ? recordRows(past.kind) : elementRows(past.nested);
   const read = (after: string) => readRows(db, PAST_RECORD, pastRecords(db, past, after));
-  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield records.flatMap(toRows);
+  for await (const records of batchesById(RECORDS_A_QUERY, read)) yield toRows(records);
 }
 
-type ToRows = (record: RowOf<typeof PAST_RECORD>) => readonly Row[];
+type ToRows = (records: readonly RowOf<typeof PAST_RECORD>[]) => readonly Row[];
 
 function recordRows(kind: Kind): ToRows {
-  const decode = createRecordDecoder(kind);
   const names = writtenColumns(kind, 'sqlite');
-  const writeRow = rowWriter(kind, 'sqlite');
-  return ({ id, record, firstSeenAt, changedAt }) => {
-    const raw = parseObject(record);
-    const { values } = decode(raw);
-    const ownColumns: Row = {
-      _raw: record,
-      _first_seen_at: firstSeenAt,
-      _changed_at: changedAt ?? firstSeenAt,
-    };
-    const ownValues = OWN_COLUMNS.map((name) => ownColumns[name] ?? null);
-    const past = toRow(names, writeRow(values, ownValues));
-    return [{ minutes: minutesOf(kind, past, raw), ...past, id }];
+  return (records) => {
+    const rows = records.map(({ id, record: _raw, firstSeenAt, changedAt }) => {
+      return { id, _raw, _first_seen_at: firstSeenAt, _changed_at: changedAt ?? firstSeenAt };
+    });
+    return decodeStored(kind, 'sqlite', rows, []).map(({ id, record, row }) => {
+      const past = toRow(names, row);
+      return { minutes: minutesOf(kind, past, record), ...past, id };
+    });
   };
 }
 
@@ -98,9 +87,10 @@ function minutesOf(kind: Kind, row: Row, raw: JsonObject): number | null {
 
 function elementRows(table: NestedTable): ToRows {
   const names = nestedColumns(table, 'sqlite').map((column) => column.name);
-  return ({ id, record }) => {
+  return (records) => {
     const { read } = createElementDecoder(table, 'sqlite', []);
-    return read({ id, record: parseObject(record) }).map((row) => toRow(names, row));
+    const elements = records.flatMap(({ id, record }) => read({ id, record: parseObject(record) }));
+    return elements.map((row) => toRow(names, row));
   };
 }
 
