@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import type { Transaction, Session } from '../db/session/session.ts';
 import { SEARCH_PATH, TABLES_SCHEMA, identifier } from '../db/session/sql-text.ts';
 import { readRow } from '../db/rows/rows.ts';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import type { Kind } from '../catalog/kind.ts';
@@ -204,7 +204,7 @@ function hashLayout(kinds: readonly Kind[], dialect: Dialect, language: string):
     kinds.flatMap(({ name, excluded = [] }) => excluded.map((field) => [name, field.name])),
     [language],
   ]);
-  return createHash('sha256').update(layout).digest('hex');
+  return hash('sha256', layout);
 }
 
 /**

@@ -1,15 +1,11 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { compactJson, isObject, tryParseJson } from '../../lib/json/json.ts';
 
 /**
  * Names whose rights an answer shows, without the token: by a digest of what a JWT claims of its user (`sub`, and the rest, such as
  * scopes), which is the same in every such token of that user, else of the token.
  */
-export const holderOf = (token: string): string =>
-  createHash('sha256')
-    .update(claimsOf(token) ?? token)
-    .digest('hex')
-    .slice(0, 16);
+export const holderOf = (token: string): string => hash('sha256', claimsOf(token) ?? token).slice(0, 16);
 
 /** The claims that differ between tokens with the same rights: their times, and their number. */
 const OF_ONE_TOKEN = new Set(['iat', 'exp', 'nbf', 'auth_time', 'jti']);

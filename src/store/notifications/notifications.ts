@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { compactJson, type JsonObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
@@ -67,6 +67,5 @@ function wants(endpoint: WebhookEndpoint, type: AppNotification['type'], kind: s
 
 /** The id under which an endpoint gets an event, on every attempt and every replay. */
 export function webhookIdOf(publicId: string, parts: readonly (string | number)[]): string {
-  const hash = createHash('sha256').update(JSON.stringify([publicId, ...parts]));
-  return `msg_${hash.digest('hex').slice(0, 32)}`;
+  return `msg_${hash('sha256', JSON.stringify([publicId, ...parts])).slice(0, 32)}`;
 }

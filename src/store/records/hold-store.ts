@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql, type SQL } from 'drizzle-orm';
 import type { AbsenceState } from '../../diff/absence.ts';
 import { olderThanField } from '../../diff/doubts.ts';
@@ -30,7 +30,7 @@ type Joined = Awaited<ReturnType<typeof readJoined>>;
 /** Names exactly these records: their number, and the beginning of a hash of their ids. */
 function checkOf(rows: Joined): string {
   const ids = rows.map((row) => row.id).join(',');
-  return `${rows.length}-${createHash('sha256').update(ids).digest('hex').slice(0, 10)}`;
+  return `${rows.length}-${hash('sha256', ids).slice(0, 10)}`;
 }
 
 /** The check of the records that a decision on a kind's hold would concern now. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql, type SQL } from 'drizzle-orm';
 import { columnType, idColumnName, isListed, type Field, type Kind } from '../../catalog/kind.ts';
@@ -203,5 +203,5 @@ const INDEXES: Record<Dialect, SQL> = {
 function indexName(table: string, column: string): string {
   const name = `${table}_${column}_index`;
   if (Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES) return name;
-  return `${table}_${createHash('sha256').update(column).digest('hex').slice(0, 16)}_index`;
+  return `${table}_${hash('sha256', column).slice(0, 16)}_index`;
 }

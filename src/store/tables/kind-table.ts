@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { integerField, jsonField } from '../../catalog/field.ts';
 import {
   columnType,
@@ -305,5 +305,4 @@ function ruleOf(field: Field): readonly (string | number | null)[] {
   return [name, columnType(field), scale ?? null, ...further];
 }
 
-const hashRules = (rules: unknown): string =>
-  createHash('sha256').update(JSON.stringify(rules)).digest('hex');
+const hashRules = (rules: unknown): string => hash('sha256', JSON.stringify(rules));

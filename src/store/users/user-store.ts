@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
 import { hasRow, insertInto, readRow, select, selectOne } from '../../db/rows/rows.ts';
@@ -20,7 +20,7 @@ export const isRoleAllowed = (role: UserRole, needed: UserRole): boolean =>
 export const FIRST_ADMIN: SignedInUser = { name: 'admin', nameKey: 'admin', role: 'admin', tokenHash: '' };
 
 /** Tokens are random: nobody can try all of them, so that a slow hash would protect nothing. */
-export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex');
+export const tokenHash = (token: string): string => hash('sha256', token);
 
 /** Two names that differ only in their case, or in how accents are encoded, have the same key. */
 export const nameKey = (name: string): string => name.normalize('NFC').toLowerCase();
