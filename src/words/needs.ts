@@ -99,7 +99,7 @@ const WORDS = {
     title: translator.t(TWINS, { ...facts, kind: kindLabel(translator, facts.kind) }),
     why: [
       translator.t(
-        'bms-sync created the first one. If they are the same, delete one in the service: the next pull then closes the issue.',
+        'bms-sync created the first one. Change the natural key (such as the code) of one of them in the service: the next pull then closes the issue.',
       ),
     ],
     page: `/issues?kind=${facts.kind}&code=twins`,
@@ -331,7 +331,7 @@ function unknownSends(sends: readonly string[], translator: Translator): Pieces 
 
 const SENDS_NAMED = 20;
 const UNKNOWN: MessageKey =
-  'Unknown to this database: {sends}{more, plural, =0 {} one { and # other} other { and # others}}.';
+  'Unknown to this database: {sends}{more, plural, =0 {} one { and # other} other { and # others}}. These are numbers of the database before it went back.';
 
 export const plainWhy = (words: Pick<NeedWords, 'why'>): string =>
   words.why.map((piece) => (typeof piece === 'string' ? piece : piece.text)).join('');

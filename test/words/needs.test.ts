@@ -12,5 +12,5 @@ test.each([
     needWords({ type: 'outbox.frozen', facts: { reason: 'restored', unknown } }, TECHNICAL),
   );
   expect(why).toContain('Unknown to this database: send 1; send 2; ');
-  expect(why).toMatch(new RegExp(`; ${end}$`));
+  expect(why).toContain(`; ${end} `);
 });

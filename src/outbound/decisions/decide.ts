@@ -87,7 +87,7 @@ const READY = { state: 'ready', verdict: null, result: null } as const;
 
 /** What the person answers who orders another attempt: whose record it is, and whether there may be two. */
 async function answerOf(tx: Transaction, entry: Entry, allowDouble: boolean, now: Date): Promise<EntryPatch> {
-  const isDouble = entry.verdict === 'existed' && allowDouble;
+  const isDouble = entry.operation === 'create' && allowDouble;
   const isAskedSame = entry.verdict === 'other_record' || isDouble;
   const sameSince = isAskedSame ? await mirrorInstant(tx, now) : entry.settlement.sameSince;
   return { settlement: { sameSince }, ...(isDouble && { allowDouble: 1 }) };
@@ -134,11 +134,11 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
   return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
 }
 
-/** @throws {UsageError} `outbox.double` where a record is there that the entry was parked beside, or has its natural key by now. */
+/** @throws {UsageError} `outbox.double` where a create would double a record by now, whatever parked it. */
 async function refuseDouble(tx: Transaction, kind: Kind, entry: Entry): Promise<void> {
-  const ids = entry.verdict === 'existed' ? await findHoldersNow(tx, kind, entry) : [];
+  const ids = await findHoldersNow(tx, kind, entry);
   if (ids.length === 0) return;
-  const { meaning, next } = explain({ ...entry, settlement: { ids } });
+  const { meaning, next } = explain({ ...entry, verdict: 'existed', settlement: { ids } });
   throw new UsageError(`Entry ${entry.id} would make a second record of ${entry.kind}. ${meaning}`, {
     code: 'outbox.double',
     hint: next.join('; '),

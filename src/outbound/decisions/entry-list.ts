@@ -152,7 +152,11 @@ function waitsFor(reading: KindFreshness, isNext: boolean): string | null {
 }
 
 /** What the mirror shows of an entry by now: the records that it may have made or would double, and another verdict, where it has one. */
-async function readPresent(db: Queryable, kinds: readonly Kind[], entry: Entry) {
+async function readPresent(
+  db: Queryable,
+  kinds: readonly Kind[],
+  entry: Entry,
+): Promise<{ readonly ids?: readonly string[]; readonly verdict?: string }> {
   const { state, verdict, recordId } = entry;
   const kind = kinds.find(({ name }) => name === entry.kind);
   if (kind === undefined || state === 'abandoned') return {};
@@ -160,16 +164,14 @@ async function readPresent(db: Queryable, kinds: readonly Kind[], entry: Entry) 
     const ids = await readNamesakes(db, kind, entry);
     return ids.length > 0 ? { ids, verdict: 'found' } : { ids };
   }
-  if (verdict === 'existed') {
-    const ids = await findHoldersNow(db, kind, entry);
-    return ids.length > 0 ? { ids } : { ids, verdict: 'over' };
-  }
-  let isOver = false;
+  const ids = state === 'parked' ? await findHoldersNow(db, kind, entry) : [];
+  if (ids.length > 0) return { ids, verdict: 'existed' };
+  let isOver = verdict === 'existed';
   if (verdict === 'no_such_record' && recordId !== null)
     isOver = (await readOwnRows(db, kind.name, [recordId])).get(recordId)?.isLive === true;
   if (verdict === 'invalid')
     isOver = 'ok' in validateStored(kinds, entry, await readSeenNames(db, [kind.name]));
-  return isOver ? { verdict: 'over' } : {};
+  return isOver ? { verdict: 'over', ids: [] } : {};
 }
 
 /** The new records with the natural key of a create with an unknown outcome, but for those that a person has decided against. */

@@ -108,11 +108,19 @@ export async function findHolders(db: Queryable, kind: Kind, entry: Entry): Prom
   return madeId ? [madeId] : [];
 }
 
-/** The same of a create that was parked beside records: these count until they are deleted, or change and lose its natural key. */
+/**
+ * The same of a create that a person retries. Beside the records that it was parked for, those count until they are deleted, or change
+ * and lose its natural key. Parked for another reason, it is searched for first, but not among the records that were shown: these count.
+ */
 export async function findHoldersNow(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
-  const rows = await readOwnRows(db, kind.name, entry.settlement.ids ?? []);
-  const asNoted = [...rows].filter(([, row]) => row.isLive && row.changedAt <= entry.updatedAt);
-  return [...new Set([...asNoted.map(([id]) => id), ...(await findHolders(db, kind, entry))])];
+  const { operation, verdict, updatedAt, settlement } = entry;
+  if (operation === 'update') return [];
+  const shown = settlement.ids ?? [];
+  const holders = await findHolders(db, kind, entry);
+  if (verdict !== 'existed') return holders.filter((id) => shown.includes(id));
+  const rows = await readOwnRows(db, kind.name, shown);
+  const asNoted = [...rows].filter(([, row]) => row.isLive && row.changedAt <= updatedAt);
+  return [...new Set([...asNoted.map(([id]) => id), ...holders])];
 }
 
 /**

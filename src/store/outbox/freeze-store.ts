@@ -26,9 +26,13 @@ export async function freeze(tx: Transaction, reason: string, now: Date, unknown
   await writeMeta(tx, 'outbox.frozen', JSON.stringify(frozen));
 }
 
+/** An entry of this database may have such a number by now: who abandons it by the number would abandon another one. */
+const FORMER_NUMBERS = 'These are numbers of the database before it went back';
+
 /** Why nothing is sent and since when, with the sends that the database does not know of; ends without a full stop. */
 export function pauseText({ reason, since, unknown = [] }: Frozen): string {
   const start = since === null ? '' : ` since ${TECHNICAL.date(since)}`;
-  const sends = unknown.length === 0 ? '' : `. Unknown to this database: ${unknown.join('; ')}`;
+  const sends =
+    unknown.length === 0 ? '' : `. Unknown to this database: ${unknown.join('; ')}. ${FORMER_NUMBERS}`;
   return `sends are paused${start}: ${reason}${sends}`;
 }
