@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { getTableColumns, sql, type SQL } from 'drizzle-orm';
 import { SyncError } from '../../lib/sync-error.ts';
 import { inSlices } from '../../db/rows/slices.ts';
@@ -46,9 +46,7 @@ export async function insertPlan(
 /** Equal for equal plans: it covers all that is shown and all that is sent. */
 export function planChecksum(kind: string, rows: readonly NewPlanRow[]): string {
   const shown = rows.map((row) => [row.position, row.operation, row.recordId, row.cells, row.refusal]);
-  return createHash('sha256')
-    .update(JSON.stringify([kind, shown]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([kind, shown]));
 }
 
 /** The first applied plan from this origin; null if there is none. One that waits may still come to nothing. */
@@ -137,13 +135,8 @@ export async function countPlanRows(db: Queryable, id: number) {
     sql`select state, count(*) as n from (select coalesce(o.state, k.state) as state from ${withEntries(id)}
       where r.plan_id = ${id}) e where state is not null group by state`,
   );
-  const { updates = 0, creates = 0, refusals = 0 } = counts ?? {};
-  return {
-    updates,
-    creates,
-    refusals,
-    entries: Object.fromEntries(entries.map((row) => [row.state, row.n])),
-  };
+  const none = { updates: 0, creates: 0, refusals: 0 };
+  return { ...(counts ?? none), entries: Object.fromEntries(entries.map((row) => [row.state, row.n])) };
 }
 
 /**
