@@ -8,7 +8,7 @@ import { hasProcessEnded } from './process-id.ts';
  */
 export function createDraft(path: string) {
   removeDrafts(path);
-  const folder = createDraftFolder(path);
+  const folder = fs.mkdtempSync(`${path}${DRAFT_SUFFIX}${process.pid}-`);
   const draft = join(folder, 'draft');
   const discard = (): void => fs.rmSync(folder, { recursive: true, force: true });
   return {
@@ -28,10 +28,6 @@ export function createDraft(path: string) {
     },
   };
 }
-
-/** Creates a private folder with a random name; once this process has ended, `removeDrafts` finds it. */
-export const createDraftFolder = (path: string): string =>
-  fs.mkdtempSync(`${path}${DRAFT_SUFFIX}${process.pid}-`);
 
 const DRAFT_SUFFIX = '.partial-';
 const OWNER_ONLY = 0o600;

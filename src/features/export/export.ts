@@ -1,5 +1,7 @@
+import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import type { Writable } from 'node:stream';
 import { StoppedError } from '../../lib/sync-error.ts';
 import type { Language } from '../../lib/text/translator.ts';
 import { writeWhole } from '../../db/output-file.ts';
@@ -57,15 +59,17 @@ export async function exportFile(source: ExportSource, path: string, options: Ex
     rows = all;
     options.onRows?.(all);
   };
-  const bytes = await writeWhole(path, (draft) => exportDraft(source, draft, { ...options, onRows }));
+  const tracked = { ...options, onRows };
+  const bytes = await writeWhole(path, (draft) =>
+    options.format === 'xlsx'
+      ? exportWorkbook(source, createWriteStream(draft, { flags: 'wx' }), tracked)
+      : writeFile(draft, exportTexts(source, tracked), { flag: 'wx' }),
+  );
   return { rows, bytes };
 }
 
-async function exportDraft(source: ExportSource, path: string, options: ExportOptions): Promise<void> {
-  if (options.format !== 'xlsx') {
-    await writeFile(path, exportTexts(source, options), { flag: 'wx' });
-    return;
-  }
+/** Writes rows as a workbook. */
+export async function exportWorkbook(source: ExportSource, stream: Writable, options: ExportOptions) {
   const { writeWorkbook } = await import('./workbook.ts'); // Its library is large, and only wanted here.
-  await writeWorkbook({ ...source, batches: trackedBatches(source, options) }, path);
+  await writeWorkbook({ ...source, batches: trackedBatches(source, options) }, stream, options.signal);
 }

@@ -1,8 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { eventsOf, eventsWhere } from '../../events/read-changes.ts';
@@ -10,11 +6,10 @@ import { changeFilters } from '../../operations/inputs.ts';
 import { StoppedError } from '../../lib/sync-error.ts';
 import { expandIds } from '../../runs/extent.ts';
 import { openExport } from './export-source.ts';
-import { exportFile, exportTexts, headingLanguage, type ExportOptions } from './export.ts';
+import { exportTexts, exportWorkbook, headingLanguage, type ExportOptions } from './export.ts';
 import type { ExportSource } from './read-rows.ts';
 import { watchCaller } from '../../http/access.ts';
 import { abortWhenGone } from '../../http/send.ts';
-import { createDraftFolder, removeDrafts } from '../../lib/draft-file.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 
 /** The media type of a workbook. */
@@ -57,7 +52,6 @@ const schema = {
 /** The route that sends a kind or a view as a file. */
 export function exportRoutes(app: Server, context: RouteContext): void {
   const { session, kinds, clock, timezone } = context;
-  removeDrafts(workbookDraft()); // Of a service that was killed.
   app.get('/v1/export/:view', { schema }, async (request, reply) => {
     const { format, asOf, columns, ids: listed, full, ...filters } = request.query;
     const what = request.params.view;
@@ -96,33 +90,24 @@ export function sendExport(
   reply.raw.once('close', release);
   const { type, ending } = FORMATS[format];
   const isLetIn = watchCaller(request, access, clock);
-  async function* whileLetIn<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
-    for await (const part of parts) {
+  async function* whileLetIn() {
+    for await (const batch of opened.batches) {
       if (!(await isLetIn())) throw new StoppedError('The user was removed.'); // A file that merely ended would look whole.
-      yield part;
+      yield batch;
     }
   }
-  const source = { ...opened, batches: whileLetIn(opened.batches) };
+  const source = { ...opened, batches: whileLetIn() };
   const options = { format, signal };
-  const parts = format === 'xlsx' ? whileLetIn(workbookBytes(source, options)) : exportTexts(source, options);
   const remarkText = remark?.replaceAll('\n', ' ').replaceAll(/[^ -$&-~]/gu, encodeURIComponent);
   return reply
     .type(type)
     .headers(remarkText === undefined ? {} : { 'bms-sync-remark': remarkText })
     .header('content-disposition', `attachment; filename="${source.name}.${ending}"`)
-    .send(Readable.from(parts));
+    .send(format === 'xlsx' ? workbook(source, options) : Readable.from(exportTexts(source, options)));
 }
 
-const workbookDraft = (): string => join(tmpdir(), 'bms-sync-export');
-
-/** A workbook is written before it is sent: in memory, many of them could be as large as the mirror. */
-async function* workbookBytes(source: ExportSource, options: ExportOptions): AsyncGenerator<Uint8Array> {
-  const folder = createDraftFolder(workbookDraft());
-  try {
-    const path = join(folder, 'export.xlsx');
-    await exportFile(source, path, options);
-    yield* createReadStream(path) as AsyncIterable<Uint8Array>;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+function workbook(source: ExportSource, options: ExportOptions): Readable {
+  const stream = new PassThrough();
+  exportWorkbook(source, stream, options).catch((error: unknown) => stream.destroy(error as Error));
+  return stream;
 }

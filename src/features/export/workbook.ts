@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { WorkbookWriter } from '@cj-tech-master/excelts';
+import { WorkbookWriter, type WorkbookWriterOptions } from '@cj-tech-master/excelts';
 import type { SqlValue } from '../../db/session/session.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { parseInstant } from '../../lib/time/clock.ts';
@@ -10,13 +12,18 @@ import { NUMBERS, hasFewDigits } from './text-encodings.ts';
 /**
  * Writes rows as a workbook of Excel, batch after batch. If they are for people, headings can be filtered by, those of columns that
  * can be edited are marked, and columns of our own are hidden. Numbers, dates and times have their types; everything else is text,
- * never a formula.
+ * never a formula. It is written no faster than the stream takes it: in memory, many could be as large as the mirror.
  *
  * @throws {SyncError} `export.too_many_rows` for more of them than a sheet has.
  */
-export async function writeWorkbook(source: ExportSource, path: string): Promise<void> {
+export async function writeWorkbook(
+  source: ExportSource,
+  stream: Writable,
+  signal: AbortSignal,
+): Promise<void> {
   const { name, columns, batches } = source;
-  const book = new WorkbookWriter({ filename: path, useStyles: true, useSharedStrings: false });
+  const sink: unknown = stream; // The library's type names its own class; it takes any stream.
+  const book = new WorkbookWriter({ stream: sink as Sink, useStyles: true, useSharedStrings: false });
   const sheet = addSheet(book, name, columns);
   let count = 0;
   for await (const batch of batches) {
@@ -25,12 +32,15 @@ export async function writeWorkbook(source: ExportSource, path: string): Promise
     for (const values of batch)
       sheet.addRow(columns.map((column, index) => cellOf(column.type, values[index] ?? null))).commit();
     await turn(); // Lets the library write what it has compressed.
+    if (stream.writableNeedDrain) await once(stream, 'drain', { signal });
   }
   if (columns.some((column) => column.heading !== undefined))
     sheet.autoFilter = { from: { row: 1, col: 1 }, to: { row: count + 1, col: columns.length } };
   sheet.commit();
   await book.commit();
 }
+
+type Sink = NonNullable<WorkbookWriterOptions['stream']>;
 
 const MAX_ROWS = 1_048_576; // The header is one of them.
 

@@ -1,7 +1,3 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { spawnSync } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readSheet } from '../../../src/features/plans/sheet/read-sheet.ts';
 import type { Session } from '../../../src/db/session/session.ts';
@@ -9,7 +5,7 @@ import { deleteUser, insertUser } from '../../../src/store/users/user-store.ts';
 import { canary } from '../../support/canary.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
 import { ONE_DATABASE } from '../../store/databases.ts';
-import { kindNamed, putRecords, tempMirror } from '../../store/temp-mirror.ts';
+import { putRecords } from '../../store/temp-mirror.ts';
 
 const MARIE = `marie-${canary('-2b8e4d6f1a9c7350')}`;
 
@@ -27,9 +23,6 @@ const putClient = (session: Session): Promise<void> =>
     ]),
   );
 
-const exportsLeft = (): readonly string[] =>
-  readdirSync(tmpdir()).filter((name) => name.startsWith('bms-sync-export'));
-
 describe.each(ONE_DATABASE)('the export of a mirror in %s', (_name, open) => {
   test.each([
     ['csv', 'text/csv; charset=utf-8', 'bi_clients.csv', /,00017,/],
@@ -45,16 +38,14 @@ describe.each(ONE_DATABASE)('the export of a mirror in %s', (_name, open) => {
     expect(await answer.text()).toMatch(row);
   });
 
-  test('as a workbook can be edited and uploaded, and leaves no file behind', async () => {
+  test('as a workbook can be edited and uploaded', async () => {
     const session = await open();
     await putClient(session);
     const { get } = await serveMirror(session);
-    const before = exportsLeft();
     const bytes = new Uint8Array(await (await get('/v1/export/clients?format=xlsx')).arrayBuffer());
     const { columns, rows } = await readSheet('clients.xlsx', bytes);
     expect(columns).toContain('_version');
     expect(rows[0]?.cells.get(columns.indexOf('Code'))?.text).toBe('00017');
-    await expect.poll(exportsLeft).toEqual(before);
   });
 
   test.each(['csv', 'ndjson', 'xlsx'])(
@@ -106,16 +97,4 @@ describe.each(ONE_DATABASE)('the export of a mirror in %s', (_name, open) => {
     }
     expect((await get('/v1/export/bi_changes?format=pdf')).status).toBe(400);
   });
-});
-
-test('a workbook that a killed service left is removed when the next one starts', async () => {
-  const { pid } = spawnSync(process.execPath, ['--version']);
-  const left = join(tmpdir(), `bms-sync-export.partial-${pid}-abcdef`);
-  mkdirSync(left);
-  writeFileSync(join(left, 'export.xlsx'), 'clients');
-  const alive = join(tmpdir(), `bms-sync-export.partial-${process.ppid}-abcdef`);
-  mkdirSync(alive, { recursive: true });
-  await serveMirror(await tempMirror([kindNamed('clients')]));
-  expect(exportsLeft()).toEqual([expect.stringContaining(`partial-${process.ppid}-`)]);
-  rmSync(alive, { recursive: true });
 });

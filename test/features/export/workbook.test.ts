@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { Workbook } from '@cj-tech-master/excelts';
 import { expect, test } from 'vitest';
 import type { Values } from '../../../src/db/session/session.ts';
-import { exportFile } from '../../../src/features/export/export.ts';
+import { exportFile, exportWorkbook } from '../../../src/features/export/export.ts';
 import type { ExportColumn } from '../../../src/features/export/read-rows.ts';
 import { tempFolder } from '../../support/temp-folder.ts';
 
@@ -99,4 +102,39 @@ test('a workbook holds no more rows than a sheet, and leaves no file then', asyn
   await expect(done).rejects.toMatchObject({ code: 'export.too_many_rows' });
 
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test('a workbook is written no faster than its reader takes it, and ends once the reader has gone', async () => {
+  const random = (): string => Buffer.from(crypto.getRandomValues(new Uint8Array(12_000))).toString('hex'); // Hardly packed.
+  let read = 0;
+  async function* batches(): AsyncGenerator<readonly Values[]> {
+    for (; read < 40; read += 1)
+      yield await Promise.resolve([[read, random(), null, null, null, null, null]] as const);
+  }
+  const begin = () => {
+    read = 0;
+    const stream = new PassThrough();
+    const gone = new AbortController();
+    const source = { name: 'bi_clients', columns: COLUMNS, batches: batches(), dictionary: [] };
+    return { stream, gone, done: exportWorkbook(source, stream, { ...HOW, signal: gone.signal }) };
+  };
+  const untilItWaits = async (stream: PassThrough): Promise<void> => {
+    while (!stream.writableNeedDrain) await turn();
+    for (let n = 0; n < 100; n += 1) await turn();
+  };
+
+  const slow = begin();
+  await untilItWaits(slow.stream);
+  expect(read).toBeLessThan(20);
+  const [bytes] = await Promise.all([buffer(slow.stream), slow.done]);
+  expect(read).toBe(40);
+  const book = new Workbook();
+  await book.xlsx.load(bytes);
+  expect(book.worksheets[0]?.rowCount).toBe(41);
+
+  const left = begin();
+  await untilItWaits(left.stream);
+  left.gone.abort();
+  await expect(left.done).rejects.toThrow();
+  expect(read).toBeLessThan(20);
 });

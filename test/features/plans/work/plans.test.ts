@@ -1,5 +1,5 @@
 import { TABLE_OWNERS } from '../../../../src/feature-hooks.ts';
-import { readFileSync } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Workbook } from '@cj-tech-master/excelts';
 import { sql } from 'drizzle-orm';
@@ -215,7 +215,7 @@ describe.each(ONE_DATABASE)('a plan in %s', (database) => {
         timezone: 'UTC',
         headings,
       });
-      await writeWorkbook(source, path);
+      await writeWorkbook(source, createWriteStream(path), new AbortController().signal);
       const planned = async (): Promise<readonly string[]> => {
         const sheet = await readSheet('clients.xlsx', readFileSync(path));
         const asked = { kinds: KINDS, sheet, origin: 'clients.xlsx', createdBy: 'ada', now: on.clock.now() };
