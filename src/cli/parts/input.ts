@@ -1,27 +1,23 @@
 import { readFileSync } from 'node:fs';
+import { arrayBuffer } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
 import { parseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError, UsageError, describeFileFault } from '../../lib/sync-error.ts';
 import { decodeText } from '../../lib/text/decode-text.ts';
 import type { Io } from './io.ts';
 
-/** Parses a command-line number; commander names the option in its message. */
-export function parseWholeNumber(text: string): number {
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected a whole number.');
-}
+/** Makes the parser of a command-line number; commander names the option in its message. */
+const numberParser =
+  (largest: number, expected: string) =>
+  (text: string): number => {
+    if (/^\d{1,15}$/.test(text) && Number(text) <= largest) return Number(text);
+    throw new InvalidArgumentError(`Expected ${expected}.`);
+  };
 
-export function parsePort(text: string): number {
-  const port = parseWholeNumber(text);
-  if (port <= 65_535) return port;
-  throw new InvalidArgumentError('Expected a port from 0 to 65535.');
-}
-
+export const parseWholeNumber = numberParser(999_999_999, 'a whole number');
+export const parsePort = numberParser(65_535, 'a port from 0 to 65535');
 /** Parses the number of an event, which may be larger than other numbers of the command line. */
-export function parseSeq(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Expected the number of an event (seq), or 0.');
-}
+export const parseSeq = numberParser(Number.MAX_SAFE_INTEGER, 'the number of an event (seq), or 0');
 
 const HINT = `Examples: '{"code":"C-1","name":"Ada"}', or @record.json to read it from a file.`;
 
@@ -61,20 +57,14 @@ export function readTextFile(path: string, what: string, advice: { code: string;
  *
  * @throws {UsageError} Where it is not UTF-8. @throws {SyncError} `push.interrupted` if Ctrl-C came first.
  */
-export async function readStdin(io: Io): Promise<string> {
-  const { stdin, signal } = io;
-  const chunks: Uint8Array[] = [];
-  try {
-    for await (const chunk of stdin) {
-      chunks.push(typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk);
-      if (signal.aborted) break;
-    }
-  } catch (error) {
+export async function readStdin({ stdin, signal }: Io): Promise<string> {
+  const bytes = await arrayBuffer(stdin).catch((error: unknown) => {
     if (!signal.aborted) throw error;
-  }
+    return new ArrayBuffer(0);
+  });
   if (signal.aborted) throw new SyncError('Interrupted: nothing was stored.', { code: 'push.interrupted' });
   try {
-    return decodeText(Buffer.concat(chunks));
+    return decodeText(new Uint8Array(bytes));
   } catch (error) {
     throw new UsageError(`The piped input ${describeFileFault(error)}.`, {
       code: 'usage.json',
