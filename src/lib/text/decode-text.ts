@@ -1,4 +1,4 @@
-import { isAscii } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { SyncError } from '../sync-error.ts';
 
 /**
@@ -18,11 +18,5 @@ function detectOtherEncoding(bytes: Uint8Array): string | null {
   const [first, second] = bytes;
   const hasByteOrderMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   if (hasByteOrderMark || (bytes.length > 1 && (first === 0) !== (second === 0))) return 'UTF-16';
-  if (isAscii(bytes)) return null;
-  try {
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return null;
-  } catch {
-    return 'another encoding (such as Windows-1252)';
-  }
+  return isUtf8(bytes) ? null : 'another encoding (such as Windows-1252)';
 }
