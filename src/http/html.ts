@@ -1,3 +1,5 @@
+import { escapeUTF8 } from 'entities';
+
 /** HTML whose values are escaped. */
 export interface Html {
   readonly html: string;
@@ -6,14 +8,6 @@ export interface Html {
 /** A value in a template of HTML. */
 export type Part = Html | string | number | null | readonly Part[];
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
 /** Writes HTML; values are escaped as text, except HTML that this function itself wrote. */
 export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return { html: texts.map((text, index) => `${text}${renderPart(parts[index] ?? null)}`).join('') };
@@ -21,8 +15,7 @@ export function html(texts: TemplateStringsArray, ...parts: readonly Part[]): Ht
 
 function renderPart(part: Part): string {
   if (part === null) return '';
-  if (typeof part === 'string' || typeof part === 'number')
-    return String(part).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+  if (typeof part === 'string' || typeof part === 'number') return escapeUTF8(String(part));
   return 'html' in part ? part.html : part.map(renderPart).join('');
 }
 
