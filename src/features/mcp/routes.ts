@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { NOT_SIGNED_IN } from '../../http/access.ts';
-import { sendProblem, type Problem } from '../../http/send.ts';
+import { abortWhenGone, sendProblem, type Problem } from '../../http/send.ts';
 import type { RouteContext, Server } from '../../http/server.ts';
 import { createSqlReader } from './context.ts';
 import { createHttpHandler } from './protocol/http-handler.ts';
@@ -37,26 +36,18 @@ export function mcpRoutes(app: Server, context: RouteContext): void {
         const { user, language } = request;
         if (user?.by !== 'bearer') return sendProblem(reply, BEARER_ONLY);
         const asker = { name: user.name, role: user.role, language };
-        return sendResponse(reply, await handler.answer(toWebRequest(request, reply), asker));
+        const asked = toWebRequest(request, abortWhenGone(reply, context.closing));
+        return reply.send(await handler.answer(asked, asker));
       },
     });
     done();
   });
 }
 
-function toWebRequest({ method, headers, body }: FastifyRequest, reply: FastifyReply): Request {
-  const closed = new AbortController();
-  reply.raw.once('close', () => {
-    closed.abort();
-  });
+function toWebRequest({ method, headers, body }: FastifyRequest, signal: AbortSignal): Request {
   const pairs = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, String(value)]],
   );
   const content = typeof body === 'string' && method === 'POST' ? { body } : {};
-  return new Request('http://localhost/mcp', { method, headers: pairs, signal: closed.signal, ...content });
-}
-
-function sendResponse(reply: FastifyReply, { status, headers, body }: Response): FastifyReply {
-  void reply.code(status).headers(Object.fromEntries(headers));
-  return reply.send(body === null ? '' : Readable.fromWeb(body));
+  return new Request('http://localhost/mcp', { method, headers: pairs, signal, ...content });
 }
