@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { SyncError, isOurs } from '../../../lib/sync-error.ts';
@@ -27,18 +28,9 @@ export async function readSqlite(path: string, question: SqlQuestion, ended: Abo
     if (isTooLarge(child.pid)) child.kill('SIGKILL');
   }, CHECK_MS);
   try {
-    const answer = await new Promise<ChildAnswer | null>((resolve, reject) => {
-      child.once('message', (message) => {
-        resolve(message as ChildAnswer);
-      });
-      child.on('error', reject);
-      child.once('exit', () => {
-        resolve(null);
-      });
-      child.send({ ...question, path } satisfies ChildQuestion, (error) => {
-        if (error !== null) resolve(null);
-      });
-    });
+    child.send({ ...question, path } satisfies ChildQuestion, () => undefined); // One that gets no question has ended.
+    const ended = once(child, 'exit').then((): readonly [null] => [null]);
+    const [answer] = (await Promise.race([once(child, 'message'), ended])) as readonly [ChildAnswer | null];
     if (answer === null) throw late.aborted ? tooLongError(question.timeoutMs) : tooLargeError();
     if (answer.is === 'answer') return answer.answer;
     throw answer.is === 'refused' ? refusedError(answer.reason) : unguardedError(answer.reason);
