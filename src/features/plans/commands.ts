@@ -13,7 +13,7 @@ import {
   undoCorrections,
   withdrawCorrections,
 } from './operations/plans.ts';
-import { KIND, MATCH, planFile } from './operations/upload-plan.ts';
+import { KIND, MATCH, planFile, type SheetRules } from './operations/upload-plan.ts';
 import {
   NOTHING_TO_APPLY,
   PLAN_COUNTS_TEXT,
@@ -31,14 +31,7 @@ import { parseWholeNumber } from '../../cli/parts/input.ts';
 import { takeFirst, truncateText, textTable, type Printed } from '../../cli/parts/io.ts';
 import { readingCommand, type Printout, type OpenMirror } from '../../cli/parts/operation-command.ts';
 
-interface Options extends CommonOptions {
-  readonly kind?: string;
-  readonly limit?: number;
-  readonly match?: string;
-  readonly create?: true;
-  readonly allowReordered?: true;
-}
-
+type Options = CommonOptions & SheetRules & { readonly limit?: number };
 type Mirror = OpenMirror<Options>;
 
 export function planCommand(context: CommandContext): Command {

@@ -5,7 +5,10 @@ import { makePlan, type Spreadsheet } from '../work/make-plan.ts';
 import { readSheet } from '../sheet/read-sheet.ts';
 import type { OperationContext } from '../../../operations/operation.ts';
 
-interface SheetFile extends Pick<Spreadsheet, 'kind' | 'match' | 'create' | 'allowReordered'> {
+/** What a person chooses beside a file. */
+export type SheetRules = Pick<Spreadsheet, 'kind' | 'match' | 'create' | 'allowReordered'>;
+
+interface SheetFile extends SheetRules {
   /** The name of the file; its ending shows a workbook. */
   readonly name: string;
   readonly bytes: Uint8Array;
