@@ -4,7 +4,7 @@ import { isSameInAnySpelling, merge, readNameOf } from '../../diff/merge-update.
 import { shownValue, withBlanks } from '../../diff/shown-value.ts';
 import { isArray, parseObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { hasRow } from '../../db/rows/rows.ts';
-import { readListView } from '../../store/kinds/field-store.ts';
+import { readAllowed, readListView } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { updatesOf, updatesSince, type Entry } from '../../store/outbox/outbox-store.ts';
 import type { Queryable } from '../../db/session/session.ts';
@@ -52,18 +52,20 @@ export async function readBaseOfUpdate(db: Queryable, kind: Kind, entry: Entry):
   ]);
   let base = Object.fromEntries(authored) as JsonObject;
   if (await isListedBase(db, entry))
-    base = withBlanks(kind, base, wantedNames(kind, entry), await readListView(db, kind.name));
-  for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt)) {
-    const effects = [...(await readEffects(db, kind, earlier))].map(
-      ([name, { made }]) => [name, made] as const,
-    );
-    base = { ...base, ...Object.fromEntries(effects) };
-  }
+    base = withBlanks(kind, base, await knownNames(db, kind, entry), await readListView(db, kind.name));
+  for (const earlier of await updatesSince(db, entry, entry.baseAt ?? entry.createdAt))
+    for (const [name, { made }] of await readEffects(db, kind, earlier)) base = { ...base, [name]: made };
   return base;
 }
 
 const wantedNames = (kind: Kind, entry: Pick<Entry, 'payload'>): readonly string[] =>
   Object.keys(payloadOf(entry)).map((name) => readNameOf(kind, name));
+
+/** The fields of an update without those whose values the mirror had removed, and not read again, when the base was taken. */
+async function knownNames(db: Queryable, kind: Kind, entry: Entry): Promise<readonly string[]> {
+  const removed = await readAllowed(db, kind.name, entry.baseAt ?? entry.createdAt);
+  return wantedNames(kind, entry).filter((name) => !removed.includes(name));
+}
 
 /** Whether a base is a record as a list showed it: the mirror's, or one that equals a `_raw` of the mirror. */
 async function isListedBase(db: Queryable, { kind, recordId, base, baseAt }: Entry): Promise<boolean> {
@@ -97,7 +99,7 @@ export async function readDoubtfulFields(db: Queryable, kind: Kind, entry: Entry
  */
 export async function readFilledSince(parts: OutboundParts, kind: Kind, entry: Entry, record: JsonObject) {
   const base = (await readBaseOfUpdate(parts.session, kind, entry)) ?? {};
-  const names = wantedNames(kind, entry).filter(
+  const names = (await knownNames(parts.session, kind, entry)).filter(
     (name) => shownValue(kind, base, name) === undefined && (shownValue(kind, record, name) ?? '') !== '',
   );
   if (names.length === 0 || !(await isListedBase(parts.session, entry))) return [];
@@ -133,7 +135,7 @@ interface Effect {
  * The effect of an update on the fields that it wrote: as the service showed them, or as sent if no event shows more.
  * A field that already had the wanted value is not our change.
  */
-async function readEffects(db: Queryable, kind: Kind, update: Entry): Promise<ReadonlyMap<string, Effect>> {
+export async function readEffects(db: Queryable, kind: Kind, update: Entry) {
   const effects = new Map<string, Effect>();
   for (const { grade, request } of await readAttempts(db, update.id)) {
     if (grade === null || !WRITING_GRADES.has(grade)) continue;

@@ -15,7 +15,7 @@ import { grade } from './grade.ts';
 import { closeWithAnswer } from './journal.ts';
 import { landOwnWrite } from './land-own-write.ts';
 import type { OutboundParts } from '../parts.ts';
-import { readUnprovenFields } from './base.ts';
+import { readEffects, readUnprovenFields } from './base.ts';
 import { readFailure, readRemote } from './read-remote.ts';
 import { completeRecord } from './shown-fields.ts';
 
@@ -111,7 +111,8 @@ async function concludeUpdate(
   await closeWithAnswer(tx, entry, { grade: unapplied.length > 0 ? 'not_applied' : taken, answer, now });
   // Land the reading before the write with origin `service`, then the reading after it with ours.
   await landOwnWrite(tx, parts, { kind, record: remote, origin: 'service', canBeNew: false });
-  await landOwnWrite(tx, parts, { kind, record: after, origin: `outbox:${entry.id}`, canBeNew: false });
+  const ours = { kind, record: after, origin: `outbox:${entry.id}`, canBeNew: false };
+  await landOwnWrite(tx, parts, { ...ours, sent: await readEffects(tx, kind, entry) });
   const isCleared = (name: string): boolean =>
     !isBlank(undefined, remote[name]) && isBlank(undefined, after[name]);
   await reportReplaced(tx, parts, kind.name, alsoChanged.filter(isCleared));

@@ -1,7 +1,8 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { splitPage, withoutSuppressed } from '../../diff/compare-page.ts';
+import { listViewOf, type ShownFields } from '../../diff/shown-value.ts';
 import type { JsonObject } from '../../lib/json/json.ts';
-import { readListView, readMirroredKind } from '../../store/kinds/field-store.ts';
+import { readFields, readMirroredKind } from '../../store/kinds/field-store.ts';
 import { excludedSince } from '../../store/kinds/exclusions.ts';
 import { readStanding, jumpTick } from '../../store/kinds/kind-standing.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
@@ -16,6 +17,8 @@ export interface OwnRecord {
   readonly origin: string;
   /** A record that the mirror does not know gets a row. */
   readonly canBeNew: boolean;
+  /** The fields that our update has sent: their changes are events, also where the row lacks them because they were kept out. */
+  readonly sent?: ShownFields;
 }
 
 /**
@@ -24,7 +27,7 @@ export interface OwnRecord {
  * It counts as newer than every list response requested until now, so that no page read earlier reverts it.
  */
 export async function landOwnWrite(tx: Transaction, parts: OutboundParts, reading: OwnRecord): Promise<void> {
-  const { kind, record, origin, canBeNew } = reading;
+  const { kind, record, origin, canBeNew, sent } = reading;
   // The outcome is stored in any case; a process with the present exclusions lands the record.
   if ((await excludedSince(tx, kind)).length > 0) return;
   const page = withoutSuppressed(splitPage([record]), await readSuppressed(tx, kind.name));
@@ -36,8 +39,11 @@ export async function landOwnWrite(tx: Transaction, parts: OutboundParts, readin
   if (stored === undefined ? !canBeNew : canBeNew && isListedNow) return;
 
   const response = await jumpTick(tx, kind.name);
-  const list = await readListView(tx, kind.name);
-  const judged = compareRetrieved({ kind: mirrored, list }, stored, incoming, response);
+  const { allowedAgain: allowed = [] } = mirrored;
+  const unseen = allowed.map((name) => [name, {}] as const); // No list could show them: they count as shown.
+  const list = listViewOf(new Map([...unseen, ...(await readFields(tx, kind.name))]));
+  const compared = { ...mirrored, allowedAgain: allowed.filter((name) => sent?.has(name) !== true) };
+  const judged = compareRetrieved({ kind: compared, list }, stored, incoming, response);
   await writeRows(tx, {
     kind: mirrored,
     records: [judged],

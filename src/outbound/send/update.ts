@@ -21,7 +21,7 @@ import { recordFailure, journalRequest, sendJournalled } from './journal.ts';
 import { landOwnWrite } from './land-own-write.ts';
 import { findOtherTarget } from './other-record.ts';
 import type { OutboundParts } from '../parts.ts';
-import { mergeUpdate, readDoubtfulFields, readFilledSince, readUnprovenFields } from './base.ts';
+import { mergeUpdate, readDoubtfulFields, readEffects, readFilledSince, readUnprovenFields } from './base.ts';
 import { completeRecord } from './shown-fields.ts';
 import { confirmUpdate, type UpdateInWork } from './confirm-update.ts';
 import { isNoSuchRecord, readControl, readFailure, readRemote } from './read-remote.ts';
@@ -45,7 +45,8 @@ export async function updateRecord(parts: OutboundParts, kind: Kind, entry: Entr
     // An earlier attempt without an answer caused this state, unless others have written since.
     const isOurs = merged.is === 'nothing' && (await readAttempts(tx, entry.id)).some(canHaveArrived);
     const origin = isOurs ? `outbox:${entry.id}` : 'service';
-    await landOwnWrite(tx, parts, { kind, record: remote, origin, canBeNew: false });
+    const sent = isOurs ? await readEffects(tx, kind, entry) : new Set<string>();
+    await landOwnWrite(tx, parts, { kind, record: remote, origin, canBeNew: false, sent });
     if (merged.is === 'conflict') return park('conflict', merged.conflicts);
     const noted = isOurs ? await readUnprovenFields(tx, kind, entry) : {};
     const result = 'unproven' in noted ? noted : null;

@@ -87,7 +87,7 @@ export async function endSweep(
       await noteListIssues(tx, kind.name, certification, { concluded, standing, now });
       const { wholeRows } = tally.list;
       if (wholeRows > maxWholeRows) await writeMeta(tx, `whole.${kind.name}`, String(wholeRows));
-      await endAllowedAgain(tx, kind);
+      await endAllowedAgain(tx, kind, now);
       const isShown = (id: string): boolean => spans.lastAnswered(spans.ids.find(id)) > began;
       await noteCreatesShown(tx, kind.name, { startedAt, isShown });
       await closeQuarantined(tx, kind.name, tally.quarantined, now);

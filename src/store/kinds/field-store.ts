@@ -63,12 +63,17 @@ export async function readMirroredKind<K extends Kind>(db: Queryable, kind: K): 
   return withDiscoveredItems(db, { ...kind, allowedAgain, fields: [...documented, ...columns.values()] });
 }
 
-export const readAllowed = async (db: Queryable, kind: string): Promise<readonly string[]> =>
-  ((await readMetaJson(db, `allowed.${kind}`)) ?? []) as string[];
+/** The fields that were kept out, and that no whole list had shown again by an instant: what rows lack of them is unknown. */
+export async function readAllowed(db: Queryable, kind: string, at?: string): Promise<readonly string[]> {
+  const allowed = ((await readMetaJson(db, `allowed.${kind}`)) ?? []) as string[];
+  const last = (await readMetaJson(db, `refilled.${kind}`)) as { fields: string[]; at: string } | null;
+  return at !== undefined && last !== null && last.at > at ? [...allowed, ...last.fields] : allowed;
+}
 
 /** Notes that a whole list has been read with the fields that are allowed again; one that this process still keeps out waits on. */
-export async function endAllowedAgain(tx: Transaction, { name, allowedAgain = [] }: Kind): Promise<void> {
+export async function endAllowedAgain(tx: Transaction, { name, allowedAgain = [] }: Kind, now: Date) {
   if (allowedAgain.length === 0) return;
+  await writeMeta(tx, `refilled.${name}`, JSON.stringify({ fields: allowedAgain, at: formatInstant(now) }));
   const left = (await readAllowed(tx, name)).filter((field) => !allowedAgain.includes(field));
   await writeMeta(tx, `allowed.${name}`, JSON.stringify(left));
 }

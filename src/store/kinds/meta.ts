@@ -32,6 +32,7 @@ type MetaKey =
   | 'privacy.excluded' // Which fields are kept out: settings that do not name them are refused.
   | 'privacy.excluding' // The exclusions that are being applied.
   | `allowed.${string}` // The fields of a kind that are no longer kept out, until its list has been read with them.
+  | `refilled.${string}` // Which of them it was read with last, and when.
   | 'privacy.scrub' // The step to do before the file no longer holds them.
   | `volatile.${string}` // The fields of a kind that most rows show otherwise with each sweep.
   | `page_size.${string}` // The smaller pages in which a kind's list is read, the size of the settings, and since when.
