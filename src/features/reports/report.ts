@@ -36,8 +36,8 @@ const MISSING: MessageKey =
   '{title} needs {kinds}, which this mirror does not read: set includeKinds: [shop], then run bms-sync migrate and bms-sync pull.';
 
 /**
- * The kinds whose records some views show; null = all that the service lists. Of the views of all kinds, a report shows those that its
- * text names, if it names any; of a stranger's select nobody knows.
+ * The kinds whose records some views show; null = all that the service lists. Of the views of all kinds, a report shows the kinds that
+ * its text names, if it names any, read by this mirror or not; of a stranger's select nobody knows.
  */
 export function kindsOfViews(
   views: readonly string[],
@@ -46,11 +46,9 @@ export function kindsOfViews(
 ): readonly string[] | null {
   const names = kinds.map((kind) => kind.name);
   const isOfAll = views.some((view) => OF_ALL_KINDS.includes(view));
-  const named = isOfAll ? names.filter((name) => text.includes(`'${name}'`)) : [];
-  if (isOfAll && named.length === 0) return null;
-  return names.filter(
-    (name) => named.includes(name) || views.some((view) => kindOfView(view, names) === name),
-  );
+  const isNamed = (name: string): boolean => isOfAll && text.includes(`'${name}'`);
+  if (isOfAll && ![...names, ...SHOP_KINDS].some(isNamed)) return null;
+  return names.filter((name) => isNamed(name) || views.some((view) => kindOfView(view, names) === name));
 }
 
 const KIND_OF_VIEW: Readonly<Record<string, string>> = {

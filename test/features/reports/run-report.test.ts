@@ -2,7 +2,9 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { SHOP_KINDS, read } from '../../../scripts/reports/business.ts';
 import type { Session } from '../../../src/db/session/session.ts';
-import { REPORTS } from '../../../src/features/reports/read-reports.ts';
+import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
+import { findReport, REPORTS } from '../../../src/features/reports/read-reports.ts';
+import { kindsOfViews, VIEW } from '../../../src/features/reports/report.ts';
 import { listReports, runReport, type ReportRequest } from '../../../src/features/reports/run-report.ts';
 import { migrate } from '../../../src/views/migrate.ts';
 import { readViewNames } from '../../../src/views/views.ts';
@@ -49,6 +51,18 @@ test('notes are plain text: links and code are marked in the document alone', ()
   const notes = listReports([], 'en').flatMap((report) => report.notes);
   expect(notes).toContain('Counts sales with a status of reports.sold.');
   expect(notes.filter((note) => /`|\]\(/.test(note))).toEqual([]);
+});
+
+test('a report names the kinds that it reads, in a mirror that reads the shop or not; one alone counts all kinds', () => {
+  for (const kinds of [KINDS, SHOP_KINDS]) {
+    const kindsOf = (text: string) => kindsOfViews(text.match(VIEW) ?? [], kinds, text);
+    const ofAll = REPORTS.filter((report) => kindsOf(report.sql) === null).map(({ name }) => name);
+    expect(ofAll).toEqual(['changes-by-day']);
+    const named = kindsOf(findReport('purchases-by-provider')?.sql ?? '');
+    const purchases = kinds === KINDS ? [] : ['purchases'];
+    expect(named?.toSorted()).toEqual(['products', 'providers', 'purchase_products', ...purchases].sort());
+  }
+  expect(kindsOfViews(['bi_issues', 'bi_clients'], KINDS)).toBeNull();
 });
 
 describe.each(DATABASES)('%s', (database) => {
