@@ -108,7 +108,7 @@ export function shownText(reader: Reader, kind: string, name: string, value: Jso
 }
 
 function formatted(reader: Reader, kind: string, field: Field, text: string): string | null {
-  if (field.type === 'date') return new Date(text).toLocaleDateString(LOCALES[reader.language], DAY);
+  if (field.type === 'date') return dayText(reader, text);
   if (field.type === 'flag') return text === '1' ? reader.t('yes') : text === '0' ? reader.t('no') : null;
   if (field.type !== 'decimal') return null;
   const isMoney = describeField(kind, field).unit === MONEY; // Written in dollars, as the service's companies do.
@@ -117,6 +117,10 @@ function formatted(reader: Reader, kind: string, field: Field, text: string): st
   const digits = { minimumFractionDigits: places, maximumFractionDigits: 20 };
   return new Intl.NumberFormat(LOCALES[reader.language], { ...form, ...digits }).format(text as `${number}`);
 }
+
+/** A day as people write it: `14 mai 2020`. */
+export const dayText = ({ language }: Translator, day: string): string =>
+  new Date(day).toLocaleDateString(LOCALES[language], DAY);
 
 /** How many decimals matter: `12.50` has one. */
 export function placesOf(decimal: string): number {

@@ -5,8 +5,9 @@ import { itemList, listPanel, markEnglish, pageTitle, panel } from '../../dashbo
 import { addPage, type AddPage, type FilePanel } from '../../dashboard/parts/page.ts';
 import { filterValue } from '../../operations/inputs.ts';
 import type { Reader } from '../../dashboard/parts/reader.ts';
-import { placesOf } from '../../dashboard/parts/values.ts';
-import { dataTable, focusable, html, type Html } from '../../http/html.ts';
+import { dayText, placesOf } from '../../dashboard/parts/values.ts';
+import { dataTable, focusable, html, type Html, type Part } from '../../http/html.ts';
+import { isCalendarDate } from '../../lib/time/clock.ts';
 import { readViewNames } from '../../views/views.ts';
 import { findReport } from './read-reports.ts';
 import { amountOf } from './report.ts';
@@ -45,9 +46,12 @@ export const addReportPage: AddPage = (app, dashboard) => {
     const answer = await runReport(session, await readViewNames(session), request);
     const { title, question, partial, remarks, notes } = answer;
     const { t } = reader;
-    const parts = partial.length === 0 ? [] : [t('In part: {groups}.', { groups: partial.join(', ') })];
+    const parts =
+      partial.length === 0
+        ? []
+        : [t('In part: {groups}.', { groups: partial.map((group) => cellText(reader, group)).join(', ') })];
     const known = [...parts, ...remarks].map((remark) => html`<li>${remark}</li>`);
-    const noted = itemList(notes.map((note) => html`<li lang="en">${note}</li>`));
+    const noted = itemList(notes.map((note) => html`<li>${note}</li>`));
     const content = html`${pageTitle(title, question)}
     ${listPanel('days', t('Days'), false, daysForm(answer, reader))}
     ${known.length === 0 ? null : listPanel('remarks', t('Remarks'), false, itemList(known))}
@@ -85,6 +89,8 @@ function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Read
     .filter(([, [row = []]]) => /^\d/.test(cell(row, time ?? '')))
     .sort(([a], [b]) => (a < b ? 1 : -1));
   const shown = (isTime ? timed : groups).slice(0, most);
+  const nameOf = ([row = []]: readonly Row[]): string =>
+    by.map((column) => cellText(reader, cell(row, column))).join(' ');
   const series = Object.entries(plot.series).map(([label, column]) => {
     const sums = shown.map(([, ofGroup]) =>
       ofGroup.reduce((sum, row) => sum.plus(cell(row, column) || 0), new Big(0)),
@@ -92,9 +98,9 @@ function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Read
     return { label, column, sums, largest: Math.max(1, ...sums.map(Number)) };
   });
   const lines = shown.map(
-    ([group], at) =>
+    ([, ofGroup], at) =>
       html`<tr>
-        <th scope="row">${group}</th>
+        <th scope="row">${nameOf(ofGroup)}</th>
         ${series.map(({ label, column, sums, largest }) => {
           const sum = sums[at] ?? new Big(0);
           const text = column.endsWith('_e4') ? amountText(reader, amountOf(sum)) : reader.count(Number(sum));
@@ -102,15 +108,15 @@ function bars({ name, title, columns, rows, totals }: ReportAnswer, reader: Read
             <meter
               max="${largest}"
               value="${Math.max(0, Number(sum))}"
-              aria-label="${group}, ${reader.term(label)}"
+              aria-label="${nameOf(ofGroup)}, ${reader.term(label)}"
             ></meter>
             ${text}
           </td>`;
         })}
       </tr>`,
   );
-  const names = [by.join(', ').replaceAll('_', ' '), ...series.map(({ label }) => label)];
-  const headings = names.map((label) => html`${markEnglish(reader, label)}`);
+  const names = by.map((column, at) => html`${at === 0 ? '' : ', '}${labelOf(reader, column)}`);
+  const headings = [html`${names}`, ...series.map(({ label }) => html`${labelOf(reader, label)}`)];
   return panel(
     { id: 'plot', title: html`${markEnglish(reader, caption)}`, isLive: false },
     dataTable(title, headings, lines, 'cards'),
@@ -125,18 +131,17 @@ function figures(answer: ReportAnswer, reader: Reader): Html {
   const { columns, rows } = tableForPeople(answer);
   const isAmount = (column: string): boolean => !answer.columns.includes(column);
   const areNumbers = columns.map((_column, at) => rows.every((row) => NUMBER.test(row[at] ?? '0')));
-  const labels = columns.map((column) => column.replaceAll('_', ' '));
-  const headings = labels.map((label, at) => {
-    const heading = html`${markEnglish(reader, label)}`;
+  const headings = columns.map((column, at) => {
+    const heading = html`${labelOf(reader, column)}`;
     return areNumbers[at] === true ? { number: heading } : heading;
   });
   const cells = (row: Row): readonly Html[] =>
     columns.map((column, at) => {
       const text = row[at] ?? '';
-      const shown = isAmount(column) && text !== '' ? amountText(reader, text) : text;
+      const shown = isAmount(column) && text !== '' ? amountText(reader, text) : cellText(reader, text);
       return html`<td
         class="${areNumbers[at] === true ? 'number' : ''} ${text === '' ? 'blank' : ''}"
-        data-title="${term(labels[at] ?? '')}"
+        data-title="${term(column.replaceAll('_', ' '))}"
       >
         ${shown}
       </td>`;
@@ -167,6 +172,12 @@ function figures(answer: ReportAnswer, reader: Reader): Html {
 }
 
 type Row = ReportAnswer['rows'][number];
+
+const labelOf = (reader: Reader, column: string): Part => markEnglish(reader, column.replaceAll('_', ' '));
+
+/** A day in the language of the page; anything else as it is. */
+const cellText = (reader: Reader, text: string): string =>
+  isCalendarDate(text) ? dayText(reader, text) : text;
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
