@@ -7,7 +7,7 @@ export const REPORT_FOLDER = join(PACKAGE_FOLDER, 'src/features/reports/catalogu
 
 /** What a head may have. A text goes on in lines that begin with more blanks. */
 const PROPERTIES =
-  'title title_fr question question_fr note days counts keys time labels metric shown plot by bars'.split(
+  'title title_fr question question_fr note note_fr days counts keys time labels metric shown plot by bars'.split(
     ' ',
   );
 const GRAINS = ['day', 'week', 'month', 'quarter'] as const;
@@ -48,8 +48,8 @@ export function parseReport(name: string, text: string) {
     name,
     title: one('title'),
     question: one('question'),
-    /** Its title and its question for readers of French. */
-    inFrench: { title: one('title_fr'), question: one('question_fr') },
+    /** Its title, its question and its notes for readers of French. */
+    inFrench: { title: one('title_fr'), question: one('question_fr'), notes: all('note_fr') },
     /** What a reader must know before trusting it. */
     notes: all('note'),
     /** Runs unchanged on both databases. */

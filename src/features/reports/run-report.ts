@@ -42,11 +42,10 @@ export function listReports(views: readonly string[], language: Language) {
   }));
 }
 
-const headOf = ({ name, title, question, notes, inFrench }: Report, language: Language) => ({
-  name,
-  ...(language === 'fr' ? inFrench : { title, question }),
-  notes: notes.map((note) => note.replaceAll(MARKDOWN, '$1')),
-});
+function headOf({ name, inFrench, ...english }: Report, language: Language) {
+  const { title, question, notes } = language === 'fr' ? inFrench : english;
+  return { name, title, question, notes: notes.map((note) => note.replaceAll(MARKDOWN, '$1')) };
+}
 
 /** The code and links of the notes are for docs/reporting/reports.md; a link in parentheses points to it alone. */
 const MARKDOWN = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)|`/g;
@@ -65,13 +64,13 @@ export async function runReport(
   read = cellReader(db),
 ) {
   const { from = null, to = null } = request;
-  const report = requireReport(request.name, views);
-  checkDays(report, from, to);
+  const translator = translatorFor(request.language);
+  const report = requireReport(request.name, views, translator);
+  checkDays({ ...report, ...headOf(report, request.language) }, from, to);
   const text = report.sql.replaceAll(/cast\(null as text\) as (first|last)\b/g, (part, end: string) => {
     const day = end === 'first' ? from : to;
     return day === null ? part : `cast(${literal(day)} as text) as ${end}`;
   });
-  const translator = translatorFor(request.language);
   const doubts = await readDoubts(cellReader(db), report, translator); // Before the rows, so that a sweep that ends meanwhile hides none.
   const summed = [...new Set(Object.values(report.metrics).map((metric) => metric.column))];
   const answer = await read(withSums(text, report, summed));
@@ -115,7 +114,7 @@ export async function runReport(
   };
 }
 
-function requireReport(name: string, views: readonly string[]): Report {
+function requireReport(name: string, views: readonly string[], translator: Translator): Report {
   const names = REPORTS.map((report) => report.name);
   const report = findReport(name);
   if (report === undefined)
@@ -123,7 +122,7 @@ function requireReport(name: string, views: readonly string[]): Report {
       code: 'report.absent',
       hint: `The reports are: ${names.join(', ')}.`,
     });
-  const missing = describeMissing(report, views);
+  const missing = describeMissing(report, views, translator);
   if (missing === null) return report;
   throw new UsageError(missing, {
     code: 'report.not_here',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { parseReport } from '../../../src/features/reports/read-reports.ts';
+import { parseReport, REPORTS } from '../../../src/features/reports/read-reports.ts';
+import french from '../../../src/lib/text/locales/fr.json' with { type: 'json' };
 
 const HEAD = `-- title: Hours by technician
 -- title_fr: Machines
@@ -8,6 +9,8 @@ const HEAD = `-- title: Hours by technician
 -- question_fr: Services, machines ?
 -- note: A punch without an end has no hours: they are known
 --   once it has one.
+-- note_fr: Services, machines
+--   et pages.
 -- days: first, last
 -- keys: month, user_id
 -- time: month
@@ -22,7 +25,11 @@ test('a report is its head and its SQL, comments of the SQL included', () => {
     name: 'hours',
     title: 'Hours by technician',
     question: 'How long did each technician work?',
-    inFrench: { title: 'Machines', question: 'Services, machines ?' },
+    inFrench: {
+      title: 'Machines',
+      question: 'Services, machines ?',
+      notes: ['Services, machines et pages.'],
+    },
     notes: ['A punch without an end has no hours: they are known once it has one.'],
     sql: '-- Of today.\nselect 1\n\nfrom bi_punches\n',
     from: true,
@@ -51,6 +58,19 @@ test('bars are named by the time, or else by the labels, or by what the head nam
   const present = HEAD.replace('-- time: month', '-- labels: code, name');
   expect(barsOf(present)).toMatchObject({ ...ofNames, by: ['code', 'name'] });
   expect(barsOf(`${HEAD}-- by: user_id\n`)).toMatchObject({ ...ofNames, by: ['user_id'] });
+});
+
+test('every text of a report is there in French: its notes in its head, its caption and its bars among our texts', () => {
+  for (const { name, notes, inFrench, plot } of REPORTS) {
+    expect(inFrench.notes.length, name).toBe(notes.length);
+    for (const [at, note] of inFrench.notes.entries()) {
+      expect(note, name).not.toBe(notes[at]);
+      expect(note, name).not.toMatch(/ [!:?»]|« /); // A line could break there.
+    }
+    const texts = [plot.caption, ...Object.keys(plot.series)];
+    const missing = texts.filter((text) => !Object.hasOwn(french, text));
+    expect(missing, name).toEqual([]);
+  }
 });
 
 test.each([

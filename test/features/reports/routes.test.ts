@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
+import { liveThrough } from '../../../scripts/reports/business.ts';
+import { findReport } from '../../../src/features/reports/read-reports.ts';
+import { mirrorIn } from '../../events/support.ts';
 import { jsonOf, serveMirror } from '../../http/stage.ts';
+import { sandbox } from '../../pull/support.ts';
 import { DATABASES, ONE_DATABASE } from '../../store/databases.ts';
 
 test.each(DATABASES)(
@@ -47,3 +51,21 @@ test.each(ONE_DATABASE)(
     expect(await page('/reports/changes-by-day?from=2025-02-30')).toContain('is not a day');
   },
 );
+
+test('a report is French for its readers: notes, headings and days; so is what this mirror lacks for it', async () => {
+  const { session } = await mirrorIn('SQLite');
+  await liveThrough(await sandbox({ size: 60 }), [session], 2);
+  const { get } = await serveMirror(session);
+  const page = async (name: string, language: string): Promise<string> =>
+    (await (await get(`/reports/${name}`, { 'accept-language': language })).text()).replaceAll(/\s+/g, ' ');
+  const changes = await page('changes-by-day', 'fr');
+  for (const note of findReport('changes-by-day')?.inFrench.notes ?? [])
+    expect(changes).toContain(`<li>${note.replaceAll('`', '').replaceAll(/\s+/g, ' ')}</li>`);
+  expect(changes).toMatch(/<th scope="row">\d+ [a-zé]+\.? 20\d\d<\/th>/); // In the plot.
+  expect(changes).toMatch(/data-title="jour" *> *\d+ [a-zé]+\.? 20\d\d *</);
+  expect(await page('changes-by-day', 'en')).toMatch(/<th scope="row">[A-Z][a-z]+\.? \d+, 20\d\d<\/th>/);
+  expect(await page('receivables-by-client', 'fr')).toMatch(/>code(?:<\/span>)?, nom *<\/th>/);
+  const refused = await page('sales-by-month', 'fr');
+  expect(refused).toContain(`${findReport('sales-by-month')?.inFrench.title ?? ''} : `);
+  expect(refused).not.toContain('needs sales');
+});

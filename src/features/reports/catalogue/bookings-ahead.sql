@@ -4,8 +4,13 @@
 -- question_fr: Combien de réservations sont à ramasser chaque semaine à partir d’aujourd’hui, et à quel prix ?
 -- note: Now is the day of the last complete reading of the list, in `schedules.timezone`. A week is named by
 --   its Monday.
+-- note_fr: Aujourd’hui est le jour de la dernière lecture complète de la liste, dans le fuseau
+--   `schedules.timezone`. Une semaine porte la date de son lundi.
 -- note: `none` has bookings after 2049.
+-- note_fr: `none` regroupe les réservations d’après 2049.
 -- note: `company` is the one that a booking names, or else its client; 0 where neither names one.
+-- note_fr: `company` est la compagnie que nomme la réservation, sinon celle de son client; 0 si aucun des
+--   deux n’en nomme.
 -- days: first, last
 -- keys: week, company
 -- time: week

@@ -5,9 +5,14 @@
 -- question_fr: Combien de réservations sont ramassées chaque mois, pour combien de clients, à quel prix, et
 --   combien est déjà facturé ?
 -- note: A booking counts in the month of its pick-up; `none` has bookings without a day.
+-- note_fr: Une réservation compte dans le mois de son ramassage; `none` regroupe les réservations sans date.
 -- note: Its revenue is the price of bookings; [Sales by month](#sales-by-month-company-and-branch) has that of
 --   sales.
+-- note_fr: Les revenus sont ici le prix des réservations; ceux des ventes sont dans « Ventes par mois,
+--   compagnie et succursale ».
 -- note: `company` is the one that a booking names, or else its client; 0 where neither names one.
+-- note_fr: `company` est la compagnie que nomme la réservation, sinon celle de son client; 0 si aucun des
+--   deux n’en nomme.
 -- days: first, last
 -- keys: month, company
 -- time: month

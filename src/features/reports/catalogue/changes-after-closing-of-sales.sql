@@ -4,13 +4,24 @@
 -- question_fr: Quels mois de ventes et d’achats ont aujourd’hui d’autres sommes qu’à leur fin ?
 -- note: A month is closed when it ends, in `schedules.timezone`. `then` is the sum of its prices, hours or
 --   totals at that time, `now` the same at present.
+-- note_fr: Un mois est fermé quand il se termine, dans le fuseau `schedules.timezone`. `then` est la somme de
+--   ses prix, heures ou totaux à ce moment, `now` la même somme aujourd’hui.
 -- note: The mirror knows changes from the first certified reading of a kind on.
+-- note_fr: Le miroir connaît les changements d’une liste à partir de sa première lecture certifiée.
 -- note: Counts sales with a status of `reports.sold`, and purchases with one of `reports.bought` ([what
 --   counts](#what-counts)), by the status that each had: a quote that became an invoice later is not in `then`.
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`, et les achats dont le statut figure
+--   dans `reports.bought`, selon le statut que chacun avait alors : une soumission devenue facture plus tard
+--   n’est pas dans `then`.
 -- note: `then` is null where a record had a status that no record has any more.
+-- note_fr: `then` est vide si une fiche avait un statut qu’aucune fiche n’a plus.
 -- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own. Sales name
 --   none: they are in that of the company, which the mirror does not know, and have `none`.
+-- note_fr: Les montants de devises différentes ne s’additionnent pas : chaque devise (`currency`) des achats
+--   a ses propres lignes. Les ventes n’en nomment aucune : elles sont dans celle de la compagnie, que le
+--   miroir ne connaît pas, et portent `none`.
 -- note: Before PostgreSQL 17, replace `json(…)` by `cast(… as json)`.
+-- note_fr: Avant PostgreSQL 17, remplacez `json(…)` par `cast(… as json)`.
 -- days: first, last
 -- counts: sold, bought
 -- keys: kind, month, company, status, currency

@@ -4,8 +4,12 @@
 -- question_fr: Quels mois de réservations et de pointages ont aujourd’hui d’autres sommes qu’à leur fin ?
 -- note: A month is closed when it ends, in `schedules.timezone`. `then` is the sum of its prices, hours or
 --   totals at that time, `now` the same at present.
+-- note_fr: Un mois est fermé quand il se termine, dans le fuseau `schedules.timezone`. `then` est la somme de
+--   ses prix, heures ou totaux à ce moment, `now` la même somme aujourd’hui.
 -- note: The mirror knows changes from the first certified reading of a kind on.
+-- note_fr: Le miroir connaît les changements d’une liste à partir de sa première lecture certifiée.
 -- note: Before PostgreSQL 17, replace `json(…)` by `cast(… as json)`.
+-- note_fr: Avant PostgreSQL 17, remplacez `json(…)` par `cast(… as json)`.
 -- days: first, last
 -- keys: kind, month, company
 -- time: month

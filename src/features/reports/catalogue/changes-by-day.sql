@@ -3,7 +3,9 @@
 -- question: How much was created, updated, deleted and restored on each day?
 -- question_fr: Combien de fiches ont été créées, modifiées, supprimées et rétablies chaque jour ?
 -- note: The day is when the mirror found the change, in `schedules.timezone`.
+-- note_fr: Le jour est celui où le miroir a constaté le changement, dans le fuseau `schedules.timezone`.
 -- note: The first pull makes no events, so the first day comes after it.
+-- note_fr: La première lecture ne produit aucun événement : le premier jour vient donc après elle.
 -- days: first, last
 -- keys: day
 -- time: day

@@ -4,8 +4,14 @@
 -- question_fr: Combien de jours chaque client met-il à payer une vente en entier ?
 -- note: From the `date` of the sale to the day on which its payments (`invoice_id`) first reach its total. Sales
 --   that are not paid in full, or whose days are unknown, are not among them.
+-- note_fr: De la date de la vente (`date`) au jour où ses paiements (`invoice_id`) atteignent son total pour
+--   la première fois. Les ventes qui ne sont pas payées en entier, ou dont les jours sont inconnus, n’y sont
+--   pas.
 -- note: `mean_days` is `days` divided by `sales`, cut after four places. The days asked for are those of sales.
+-- note_fr: `mean_days` est `days` divisé par `sales`, coupé après quatre décimales. Les jours demandés sont
+--   ceux des ventes.
 -- note: Counts sales with a status of `reports.owed` ([what counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.owed`.
 -- days: first, last
 -- counts: owed
 -- keys: company, client_id, status

@@ -4,7 +4,10 @@
 -- question_fr: Quels clients ont le même numéro de téléphone ou le même nom ?
 -- note: Names are compared without accents, capitals, blanks and signs, phone numbers by their digits: Québec
 --   Auto = QUEBEC-AUTO.
+-- note_fr: Les noms sont comparés sans accents, majuscules, espaces ni signes, et les numéros de téléphone
+--   par leurs chiffres : Québec Auto = QUEBEC-AUTO.
 -- note: A shared number need not be a mistake: a family, a building, a head office.
+-- note_fr: Un numéro commun n’est pas forcément une erreur : une famille, un immeuble, un siège social.
 -- keys: found_by, value, client_id
 -- labels: code, name
 -- metric: duplicate_clients (listed): How often does a client share a name or a number?

@@ -3,8 +3,13 @@
 -- question: How long did each technician work in each week?
 -- question_fr: Combien d’heures chaque technicien a-t-il travaillé chaque semaine ?
 -- note: The service lists no users: only `user_id` identifies a technician.
+-- note_fr: Le service ne donne aucune liste d’utilisateurs : seul `user_id` désigne un technicien.
 -- note: A week is named by its Monday; `none` has punches without a date, before 2000-01-03 or after 2049.
+-- note_fr: Une semaine porte la date de son lundi; `none` regroupe les pointages sans date, d’avant le 3
+--   janvier 2000 ou d’après 2049.
 -- note: A punch without an end has no hours yet; `open_punches` counts it, but not an end that cannot be read
+--   (`bi_issues`).
+-- note_fr: Un pointage sans fin n’a pas encore d’heures; `open_punches` le compte, mais non une fin illisible
 --   (`bi_issues`).
 -- days: first, last
 -- keys: week, company, user_id

@@ -4,8 +4,13 @@
 -- question_fr: Combien d’heures ont été travaillées chaque mois, et combien ont été facturées ?
 -- note: Hours worked are those of punches, by their date. Hours billed are the quantities of sale lines whose
 --   product has the unit `h`, by the date of the sale: put the unit of your service in their place.
+-- note_fr: Les heures travaillées sont celles des pointages, selon leur date. Les heures facturées sont les
+--   quantités des lignes de vente dont le produit a l’unité `h`, selon la date de la vente : mettez à la
+--   place l’unité de votre service.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)). Where each stands apart,
 --   hours worked have the status `punches`.
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`. Quand chaque statut est à part, les
+--   heures travaillées portent le statut `punches`.
 -- days: first, last
 -- counts: sold
 -- keys: month, company, status

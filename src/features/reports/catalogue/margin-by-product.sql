@@ -6,15 +6,26 @@
 --   liste ?
 -- note: The margin is that of selling everything bought at the present list price; that of real sales is in
 --   [Margin of what was sold](#margin-of-what-was-sold).
+-- note_fr: La marge est celle de la vente de tout ce qui a été acheté, au prix de liste actuel; celle des
+--   ventes réelles est dans « Marge de ce qui a été vendu ».
 -- note: A purchase line has no day: its month is when the mirror first read it, so the first month has all
 --   earlier lines.
+-- note_fr: Une ligne d’achat n’a pas de date : son mois est celui où le miroir l’a lue pour la première fois.
+--   Le premier mois contient donc toutes les lignes antérieures.
 -- note: The value at the list price is cut after four places, and null for a product without a price.
+-- note_fr: La valeur au prix de liste est coupée après quatre décimales, et vide pour un produit sans prix.
 -- days: first, last
 -- note: Counts lines of purchases with a status of `reports.bought` ([what counts](#what-counts)), and all
 --   lines where the mirror has no list of purchases.
+-- note_fr: Compte les lignes des achats dont le statut figure dans `reports.bought`, et toutes les lignes si
+--   le miroir n’a pas la liste des achats.
 -- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own. A list price
 --   names none: it is taken to be in that of most of the company's purchase lines. Lines in another have neither a
 --   value at the list price nor a margin, which are null.
+-- note_fr: Les montants de devises différentes ne s’additionnent pas : chaque devise (`currency`) des achats
+--   a ses propres lignes. Un prix de liste n’en nomme aucune : il est supposé dans celle de la plupart des
+--   lignes d’achat de la compagnie. Les lignes dans une autre devise n’ont ni valeur au prix de liste ni
+--   marge : elles y sont vides.
 -- counts: bought
 -- keys: company, product_id, status, currency, month
 -- time: month

@@ -6,12 +6,21 @@
 --   été acheté ?
 -- note: `own_cost` is the quantity sold at the product's `cost` of today, `purchase_cost` at the mean price
 --   of the company's purchase lines of it in `currency`; null where there is none.
+-- note_fr: `own_cost` est la quantité vendue au coût (`cost`) actuel du produit, `purchase_cost` la même au
+--   prix moyen de ses lignes d’achat de la compagnie dans la devise `currency`; vide s’il n’y en a pas.
 -- note: Sales and products name no currency: `currency` is that of most of the company's purchase lines, which is taken for
 --   theirs too (`none` where nothing names one). Purchase lines in another are left out.
+-- note_fr: Les ventes et les produits ne nomment aucune devise : `currency` est celle de la plupart des
+--   lignes d’achat de la compagnie, supposée être la leur aussi (`none` si rien n’en nomme). Les lignes
+--   d’achat dans une autre devise sont laissées de côté.
 -- note: Prices and values are cut after four places.
+-- note_fr: Les prix et les valeurs sont coupés après quatre décimales.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`.
 -- note: A line whose sale is not there has the status `none`. `purchase_cost` is of the purchases that
 --   `reports.bought` counts.
+-- note_fr: Une ligne dont la vente est absente a le statut `none`. `purchase_cost` vient des achats que
+--   compte `reports.bought`.
 -- days: first, last
 -- counts: sold, bought
 -- keys: company, branch, product_id, status, currency

@@ -4,7 +4,11 @@
 -- question_fr: Combien de clients sont venus, partis et revenus chaque mois ?
 -- note: A client is new in the month of its `creation_date` (`none`: without one), lost when the mirror found
 --   it deleted, and back when the mirror found it again. A client that came and went counts as lost only.
+-- note_fr: Un client est nouveau dans le mois de sa création (`creation_date`; `none` : sans date), perdu
+--   quand le miroir a constaté sa suppression, et revenu quand le miroir l’a retrouvé. Un client venu puis
+--   parti ne compte que comme perdu.
 -- note: A client marked `inactive` is not lost.
+-- note_fr: Un client marqué `inactive` n’est pas perdu.
 -- days: first, last
 -- keys: month, company
 -- time: month

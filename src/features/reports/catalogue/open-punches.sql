@@ -3,9 +3,13 @@
 -- question: Which technician has not punched out, since which day?
 -- question_fr: Quel technicien n’a pas pointé sa sortie, et depuis quel jour ?
 -- note: The service lists no users: only `user_id` identifies a technician.
+-- note_fr: Le service ne donne aucune liste d’utilisateurs : seul `user_id` désigne un technicien.
 -- note: `days_open` counts to the day of the last complete reading; null if a day is before 2000 or after
 --   2049.
+-- note_fr: `days_open` compte jusqu’au jour de la dernière lecture complète; vide si un jour est d’avant 2000
+--   ou d’après 2049.
 -- note: An end that cannot be read is not missing: `bi_issues` has it.
+-- note_fr: Une fin illisible n’est pas une fin absente : `bi_issues` la signale.
 -- days: first, last
 -- keys: company, user_id, day
 -- time: day

@@ -4,8 +4,12 @@
 -- question_fr: Quels prix de produits ont changé chaque jour, et de combien à combien ?
 -- note: The day is when the mirror found the change. A change and its reversal between two readings stay
 --   invisible.
+-- note_fr: Le jour est celui où le miroir a constaté le changement. Un prix changé puis rétabli entre deux
+--   lectures reste invisible.
 -- note: A price from 900,000,000,000, or with more than four places, is null here; `bi_price_changes` has it
 --   as text.
+-- note_fr: Un prix d’au moins 900 000 000 000, ou de plus de quatre décimales, est vide ici;
+--   `bi_price_changes` le donne en texte.
 -- days: first, last
 -- keys: seq, company
 -- time: day

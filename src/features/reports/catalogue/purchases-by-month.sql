@@ -3,9 +3,13 @@
 -- question: How much was bought from each provider in each month?
 -- question_fr: Combien a été acheté de chaque fournisseur chaque mois ?
 -- note: A purchase counts in the month of its `date`; `none` has purchases without one.
+-- note_fr: Un achat compte dans le mois de sa date (`date`); `none` regroupe les achats sans date.
 -- note: Counts purchases with a status of `reports.bought` ([what counts](#what-counts)).
+-- note_fr: Compte les achats dont le statut figure dans `reports.bought`.
 -- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own; `none` has
 --   purchases without one.
+-- note_fr: Les montants de devises différentes ne s’additionnent pas : chaque devise (`currency`) des achats
+--   a ses propres lignes; `none` regroupe les achats sans devise.
 -- days: first, last
 -- counts: bought
 -- keys: month, company, branch, provider_id, status, currency

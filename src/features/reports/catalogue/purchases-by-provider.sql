@@ -3,13 +3,21 @@
 -- question: Which provider has delivered what, and how much is still awaited from each?
 -- question_fr: Quel fournisseur a livré quoi, et combien attend-on encore de chacun ?
 -- note: A purchase line counts for the provider of its product, because it names none itself.
+-- note_fr: Une ligne d’achat compte pour le fournisseur de son produit, car elle n’en nomme aucun elle-même.
 -- note: A line counts as on hold while any part of it is; the quantities show the parts. A line without a
 --   quantity on hold counts as neither.
+-- note_fr: Une ligne compte comme en attente tant qu’une partie l’est; les quantités montrent les parties.
+--   Une ligne sans quantité en attente ne compte ni comme reçue ni comme en attente.
 -- note: Quantities of different units are added up: compare them within one provider.
+-- note_fr: Les quantités d’unités différentes s’additionnent : comparez-les pour un même fournisseur.
 -- note: Counts lines of purchases with a status of `reports.bought` ([what counts](#what-counts)), and all
 --   lines where the mirror has no list of purchases.
+-- note_fr: Compte les lignes des achats dont le statut figure dans `reports.bought`, et toutes les lignes si
+--   le miroir n’a pas la liste des achats.
 -- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own; `none` has
 --   lines of purchases without one.
+-- note_fr: Les montants de devises différentes ne s’additionnent pas : chaque devise (`currency`) des achats
+--   a ses propres lignes; `none` regroupe les lignes des achats sans devise.
 -- counts: bought
 -- keys: company, provider_id, status, currency
 -- labels: code, name

@@ -4,10 +4,17 @@
 -- question_fr: Combien chaque client doit-il à un jour donné, et depuis quand ?
 -- note: The day is the last one asked for, or else that of the last complete reading of the sales, in
 --   `schedules.timezone`.
+-- note_fr: Le jour est le dernier demandé, sinon celui de la dernière lecture complète des ventes, dans le
+--   fuseau `schedules.timezone`.
 -- note: A sale is owed from its `date` on, less the payments that name it (`invoice_id`) up to the day. A
 --   negative sum was paid too much.
+-- note_fr: Une vente est due à partir de sa date (`date`), moins les paiements qui la nomment (`invoice_id`)
+--   jusqu’au jour demandé. Une somme négative a été payée en trop.
 -- note: Changes that the service made to older sales and payments count as if they had always been so.
+-- note_fr: Les changements que le service a faits à d’anciennes ventes et à d’anciens paiements comptent
+--   comme s’ils avaient toujours été là.
 -- note: Counts sales with a status of `reports.owed` ([what counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.owed`.
 -- days: last
 -- counts: owed
 -- keys: company, branch, client_id, status

@@ -6,11 +6,20 @@
 --   pour lui ?
 -- note: The service sends no payments: `invoiced` is everything ever invoiced, the most that the client can
 --   owe.
+-- note_fr: Le service n’envoie aucun paiement : `invoiced` est tout ce qui a jamais été facturé, le maximum
+--   que le client peut devoir.
 -- note: A booking is invoiced if it has a `fact_number`. If your service calls that field `invoice`, replace
 --   the name.
+-- note_fr: Une réservation est facturée si elle a un `fact_number`. Si votre service nomme ce champ
+--   `invoice`, remplacez le nom.
 -- note: Bookings marked `inactive` count: to exclude them, add `where inactive = 0`.
+-- note_fr: Les réservations marquées `inactive` comptent : pour les exclure, ajoutez `where inactive = 0`.
 -- note: Client 0 stands for rows without a client. A null `code` beside another id is a deleted client.
+-- note_fr: Le client 0 représente les lignes sans client. Un `code` vide à côté d’un autre numéro est un
+--   client supprimé.
 -- note: `company` is the one that a booking or project names, or else its client; 0 where neither names one.
+-- note_fr: `company` est la compagnie que nomme la réservation ou le projet, sinon celle de son client; 0 si
+--   aucun des deux n’en nomme.
 -- keys: company, client_id
 -- labels: code, name
 -- metric: receivables_invoiced (invoiced_e4): How much was ever invoiced?

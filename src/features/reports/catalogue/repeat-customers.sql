@@ -4,8 +4,14 @@
 -- question_fr: Combien de clients de chaque mois avaient déjà acheté, et pour combien ont-ils acheté ?
 -- note: A sale is one of a customer who came back if the same client has an earlier one, of the same company and
 --   status; those of one day follow their ids. Sales without a client count as neither.
+-- note_fr: Une vente est celle d’un client qui revient si le même client en a une plus ancienne, de la même
+--   compagnie et du même statut; celles d’un même jour suivent leurs numéros. Les ventes sans client ne
+--   comptent d’aucun côté.
 -- note: A client who came back twice in a month counts once: months of `customers` do not add up.
+-- note_fr: Un client revenu deux fois dans un mois compte une fois : les mois de `customers` ne
+--   s’additionnent pas.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`.
 -- days: first, last
 -- counts: sold
 -- keys: month, company, status

@@ -3,9 +3,13 @@
 -- question: How much did each company and branch sell in each month?
 -- question_fr: Combien chaque compagnie et chaque succursale ont-elles vendu chaque mois ?
 -- note: A sale counts in the month of its `date`; `none` has sales without one.
+-- note_fr: Une vente compte dans le mois de sa date (`date`); `none` regroupe les ventes sans date.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`.
 -- note: `lines` is the sum of the lines, before taxes; `total` is what the service sends as `total`, or else
 --   the sum of the lines.
+-- note_fr: `lines` est la somme des lignes, avant taxes; `total` est ce que le service envoie comme `total`,
+--   sinon la somme des lignes.
 -- days: first, last
 -- counts: sold
 -- keys: month, company, branch, status

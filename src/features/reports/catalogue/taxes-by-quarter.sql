@@ -5,11 +5,19 @@
 --   trimestre ?
 -- note: A quarter is one of the calendar year, by the `date` of the sale or purchase; `none` has those without
 --   one.
+-- note_fr: Un trimestre est celui de l’année civile, selon la date (`date`) de la vente ou de l’achat; `none`
+--   regroupe ceux qui n’en ont pas.
 -- note: Counts sales with a status of `reports.sold` and purchases with one of `reports.bought` ([what
 --   counts](#what-counts)).
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`, et les achats dont le statut figure
+--   dans `reports.bought`.
 -- note: Taxes are those that the service sends as `taxes`, all sorts together.
+-- note_fr: Les taxes sont celles que le service envoie comme `taxes`, toutes sortes ensemble.
 -- note: Amounts of different currencies are not added up: each `currency` of purchases has rows of its own. Sales name
 --   none: they are in that of the company, which the mirror does not know, and have `none`.
+-- note_fr: Les montants de devises différentes ne s’additionnent pas : chaque devise (`currency`) des achats
+--   a ses propres lignes. Les ventes n’en nomment aucune : elles sont dans celle de la compagnie, que le
+--   miroir ne connaît pas, et portent `none`.
 -- days: first, last
 -- counts: sold, bought
 -- keys: quarter, company, kind, status, currency

@@ -4,9 +4,14 @@
 -- question_fr: Combien a été vendu chaque mois, et le même mois de l’année précédente ?
 -- note: Days are compared with the same days of the year before: the month of the last complete reading up to
 --   its day, in `schedules.timezone`. 29 February counts on the 28th.
+-- note_fr: Les jours sont comparés aux mêmes jours de l’année précédente : le mois de la dernière lecture
+--   complète, jusqu’à son jour, dans le fuseau `schedules.timezone`. Le 29 février compte avec le 28.
 -- note: The days asked for are those of the later year.
+-- note_fr: Les jours demandés sont ceux de l’année la plus récente.
 -- note: Counts sales with a status of `reports.sold` ([what counts](#what-counts)); sales without a day are left
 --   out.
+-- note_fr: Compte les ventes dont le statut figure dans `reports.sold`; les ventes sans date sont laissées de
+--   côté.
 -- days: first, last
 -- counts: sold
 -- keys: month, company, status
