@@ -57,14 +57,9 @@ export const fromDeclared = (kinds: DeclaredKinds): readonly ListedKind[] =>
     }),
   );
 
-/** The kinds of a ready file: a service may lack them, and nothing promises their fields. */
+/** The kinds of a ready file: a service may lack them, and nothing promises their fields or the types of these. */
 export const readyKinds = (file: string): readonly ListedKind[] =>
-  fromDeclared(readReadyFile(file)).map((kind) => ({
-    ...kind,
-    fields: kind.fields.slice(0, 1),
-    hints: kind.fields.slice(1),
-    isOptional: true,
-  }));
+  fromDeclared(readReadyFile(file)).map((kind) => ({ ...kind, isOptional: true }));
 
 /**
  * The kinds of the catalogue, then further ones. A further kind that has a documented name gives that kind its list, and an

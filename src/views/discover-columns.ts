@@ -110,8 +110,8 @@ async function viewObstacle(tx: Transaction, shape: Shape, { name, type }: Field
 }
 
 /**
- * Registers `<field>_text` for each discovered field, and each reference documented as a text, that has an open misfit. The
- * table and the view do not have the column yet.
+ * Registers `<field>_text` for each discovered field, each of a ready file, and each reference documented as a text, that has an open
+ * misfit. The table and the view do not have the column yet.
  */
 async function addTextColumns(tx: Transaction, kind: Kind, now: Date): Promise<void> {
   let extended = kind;
@@ -132,8 +132,9 @@ async function addTextColumns(tx: Transaction, kind: Kind, now: Date): Promise<v
  * cannot stand there either, but needs no column to be kept.
  */
 async function fieldsWithLostTexts(db: Queryable, kind: Kind): Promise<readonly string[]> {
-  const references = kind.fields.filter(({ type, refersTo }) => type === 'text' && refersTo !== undefined);
-  const names = ['', ...references.map((field) => field.name)];
+  const isKept = ({ type, refersTo }: Field): boolean =>
+    type === 'text' ? refersTo !== undefined : kind.isOptional === true && type !== 'json';
+  const names = ['', ...kind.fields.filter(isKept).map((field) => field.name)];
   const lost = sql`
     select i.field, coalesce(min(f.position), 0) from issues i
     left join fields f on f.kind = i.kind and f.field = i.field

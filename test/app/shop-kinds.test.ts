@@ -149,6 +149,20 @@ describe('includeKinds: [shop]', () => {
     expect(orphans).toEqual([{ n: 0n }]);
   });
 
+  test('a field that the file declares is a column from the first migration; what does not fit it is kept', async () => {
+    const { env, path, sandbox } = await serviceWith({});
+    expect((await run(['migrate'], env)).code).toBe(0);
+    const declared = 'select client_id, due_date, total, total_e4, status from bi_sales';
+    expect(ask(path, declared)).toEqual([]);
+    const [id = 0] = sandbox.world.ids('sales');
+    sandbox.world.update('sales', id, { date: 'soon' });
+    sandbox.setFaults([{ on: { kind: 'sales' }, do: { leavesOut: ['due_date'] } }]);
+    expect((await run(['pull', 'sales'], env)).code).toBe(0);
+    expect(ask(path, 'select distinct due_date from bi_sales')).toEqual([{ due_date: null }]);
+    const kept = ask(path, `select date, date_text from bi_sales where id = ${id}`);
+    expect(kept).toEqual([{ date: null, date_text: 'soon' }]);
+  });
+
   test.each<[string, Readonly<Record<string, Answer>>, Answer, string]>([
     [
       'half of them',
