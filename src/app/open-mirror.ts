@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import {
   allKinds,
@@ -15,7 +14,7 @@ import { ownersHolding } from '../store/runs/worker-store.ts';
 import { systemClock } from '../lib/time/clock.ts';
 import { readMirroredKind, readNamesSoFar } from '../store/kinds/field-store.ts';
 import { hasBaseline } from '../store/kinds/kind-lease.ts';
-import { openSession, sqlitePath } from '../db/open-session.ts';
+import { absentFile, openSession } from '../db/open-session.ts';
 import type { Session, Transaction } from '../db/session/session.ts';
 import type { MirrorUse } from '../store/kinds/target-mark.ts';
 import { proveWrites } from '../store/schema/guard-tables.ts';
@@ -154,7 +153,8 @@ const declaredText = ({ kinds, includeKinds }: Config): string => JSON.stringify
  * @param warn Gets a line that names the ones that differ.
  */
 export async function withKeptSettings(config: Config, warn: (text: string) => void): Promise<Config> {
-  const kept = isFileMissing(config.database.url) ? null : await readKeptSettings(config.database.url);
+  const { url } = config.database;
+  const kept = absentFile(url) === null ? await readKeptSettings(url) : null;
   if (kept === null) return config;
   const { kinds, includeKinds, reports, timezone } = kept;
   const bi = { readerRole: config.bi.readerRole ?? kept.readerRole }; // Who names no role takes none its right.
@@ -223,7 +223,8 @@ export const schemaOptions = ({ bi: { readerRole }, language, calendarZone }: Co
  */
 export async function openExistingMirror(config: Config, use: MirrorUse = 'read'): Promise<Session> {
   const { url } = config.database;
-  if (isFileMissing(url)) throw mirrorAbsent(sqlitePath(url) ?? url);
+  const absent = absentFile(url);
+  if (absent !== null) throw mirrorAbsent(absent);
   return openChecked(config, use, async (session) => {
     await upgradeMirror(session, config, { mayMigrate: refuseOlder(session.location) });
   });
@@ -245,9 +246,3 @@ const mirrorAbsent = (location: string): SyncError =>
     code: 'mirror.absent',
     hint: 'Set DATABASE_URL to the mirror, or create it: bms-sync pull, or bms-sync migrate.',
   });
-
-/** Whether an address of a SQLite file names none that exists. */
-export function isFileMissing(url: string): boolean {
-  const path = sqlitePath(url);
-  return path !== null && !existsSync(path);
-}

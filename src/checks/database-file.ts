@@ -3,17 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { failedCheck, passedCheck, type CheckResult } from '../lib/check-result.ts';
 import { errorCode } from '../lib/sync-error.ts';
 import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
-import { sqlitePath } from '../db/open-session.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
 import { addNotification } from '../store/notifications/notifications.ts';
 import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
-
-/** The path of a SQLite mirror that does not exist yet; null if there is a file, or the mirror is in PostgreSQL. */
-export function absentFile(url: string): string | null {
-  const path = sqlitePath(url);
-  return path === null || path === '' || path === ':memory:' || existsSync(path) ? null : path;
-}
 
 /** Checks whether the first pull can create a mirror at a path; creates nothing. */
 export function checkAbsentFile(path: string): readonly CheckResult[] {

@@ -11,7 +11,8 @@ import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
 import { checkSchema } from '../views/migrate.ts';
 import { readExclusions } from '../store/kinds/exclusions.ts';
-import { absentFile, checkAbsentFile, checkFile } from './database-file.ts';
+import { absentFile } from '../db/open-session.ts';
+import { checkAbsentFile, checkFile } from './database-file.ts';
 import { checkReaderRole } from './reader-role.ts';
 
 export interface MirrorOpeners {

@@ -11,7 +11,7 @@ import { sweptKinds } from '../store/kinds/status-store.ts';
 import { findForeignKinds } from '../pull/sweep/pull-kinds.ts';
 import type { Source } from '../source/source.ts';
 import { checkDatabase, type MirrorOpeners } from './database.ts';
-import { absentFile } from './database-file.ts';
+import { absentFile } from '../db/open-session.ts';
 import { checkSchedules, checkServing } from './schedules.ts';
 import { checkQueue } from './queue.ts';
 import { checkAdminToken, checkSecretFiles } from './secret-files.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { repeatTask, type MirrorContext } from '../db/mirror-context.ts';
-import { openFreshReader, sqlitePath } from '../db/open-session.ts';
+import { absentFile, openFreshReader, sqlitePath } from '../db/open-session.ts';
 import { createSerialQueue } from '../lib/serial-queue.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Session } from '../db/session/session.ts';
@@ -55,8 +55,7 @@ const inodeOf = (path: string | null): number | null =>
  * @throws {MirrorError} What the database itself answers, such as that its disk is full: it may be the right one.
  */
 async function findReplacement(opened: Session, url: string, owner: string): Promise<MirrorError | null> {
-  const path = sqlitePath(url);
-  if (path !== null && !existsSync(path)) return goneError(opened.location);
+  if (absentFile(url) !== null) return goneError(opened.location);
   const key = `alive.${owner}` as const;
   const value = randomUUID();
   await opened.atomically((tx) => writeMeta(tx, key, value));

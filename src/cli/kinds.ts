@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { admit, isFileMissing } from '../app/open-mirror.ts';
+import { admit } from '../app/open-mirror.ts';
 import { documentedKind } from '../catalog/kinds/catalog.ts';
 import type { Kind } from '../catalog/kind.ts';
 import { allKinds, requireKnownKind } from '../config/known-kinds.ts';
 import type { Config } from '../config/settings.ts';
 import { readFields, type KnownField } from '../store/kinds/field-store.ts';
-import { openSession } from '../db/open-session.ts';
+import { absentFile, openSession } from '../db/open-session.ts';
 import { isMirrorPresent } from '../store/kinds/meta.ts';
 import { describeKind, type KindDescription } from './describe-kind.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
@@ -33,7 +33,7 @@ export function kindsCommand(context: CommandContext): Command {
 
 /** The fields that the mirror has seen, by kind; null without a mirror. Creates nothing. */
 async function seenFields({ database: { url } }: Config, kinds: readonly Kind[]) {
-  if (isFileMissing(url)) return null;
+  if (absentFile(url) !== null) return null;
   await using session = await openSession(url);
   await admit(session, 'read');
   if (!(await isMirrorPresent(session))) return null;

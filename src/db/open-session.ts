@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { UsageError } from '../lib/sync-error.ts';
 import type { SqliteOptions } from './sqlite/session.ts';
 import type { Queryable, Session } from './session/session.ts';
@@ -34,3 +35,9 @@ const FILE = 'file:';
 /** The path in the address of a SQLite database; null for another database. */
 export const sqlitePath = (url: string): string | null =>
   url.startsWith(FILE) ? url.slice(FILE.length) : null;
+
+/** The path of a SQLite database that does not exist; null if there is a file, or the database is another one. */
+export function absentFile(url: string): string | null {
+  const path = sqlitePath(url);
+  return path === null || path === '' || path === ':memory:' || existsSync(path) ? null : path;
+}
