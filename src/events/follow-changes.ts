@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { anyJson, documentOf, instant, objectNamed } from '../lib/json/document.ts';
 import { sleepUnlessStopped, type Clock } from '../lib/time/clock.ts';
 import type { Queryable } from '../db/session/session.ts';
-import { readChanges, type KeyedChange } from './read-changes.ts';
+import { eventJson, readChanges, type KeyedChange } from './read-changes.ts';
 import { readMeta } from '../store/kinds/meta.ts';
 import { latestSeq } from '../store/records/change-store.ts';
 
@@ -94,13 +94,6 @@ export const changeDocument = eventHead.extend({
   ...eventEnd.shape,
 });
 
-/**
- * Writes an event as one line of JSON. The record's own JSON is inserted as stored: parsing it and writing it again could alter
- * its numbers and the order of its keys.
- */
-export function changeLine(event: KeyedChange): string {
-  const { before, after, fields } = event;
-  const head = JSON.stringify(documentOf(eventHead, event));
-  const content = `"before":${before ?? 'null'},"after":${after ?? 'null'},"fields":${fields}`;
-  return `${head.slice(0, -1)},${content},${JSON.stringify(documentOf(eventEnd, event)).slice(1)}`;
-}
+/** Writes an event as one line of JSON. */
+export const changeLine = (event: KeyedChange): string =>
+  eventJson(documentOf(eventHead, event), event, documentOf(eventEnd, event));

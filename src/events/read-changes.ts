@@ -24,6 +24,15 @@ export type RecordedChange = RowOf<typeof EVENT>;
 /** An event with the key under which the caller of its entry pushed; null if it has none, or the record was forgotten. */
 export type KeyedChange = RecordedChange & { readonly key: string | null };
 
+/**
+ * Writes the members of an event as JSON. The record's own JSON is inserted as stored: parsing it and writing it again could alter its
+ * numbers and the order of its keys.
+ */
+export function eventJson(head: object, { before, after, fields }: RecordedChange, end: object): string {
+  const content = `"before":${before ?? 'null'},"after":${after ?? 'null'},"fields":${fields}`;
+  return `${JSON.stringify(head).slice(0, -1)},${content},${JSON.stringify(end).slice(1)}`;
+}
+
 interface EventsWanted {
   readonly after?: number | undefined;
   readonly before?: number | undefined;
