@@ -8,7 +8,7 @@ import { KIND_STATE } from '../store/tables/engine-tables.ts';
 import { nestedColumns, writtenColumns, type NestedTable } from '../store/tables/kind-table.ts';
 import { decodeStored } from '../store/schema/redecode.ts';
 import { orNull, pickColumns, readRows, readTexts, selectOne, type RowOf } from '../db/rows/rows.ts';
-import { createElementDecoder, idsIn, type WithDialect } from '../store/records/nested-rows.ts';
+import { createElementDecoder, idsIn } from '../store/records/nested-rows.ts';
 import { batchesById } from '../db/rows/slices.ts';
 
 /** The instants between which a kind's past is known. */
@@ -49,7 +49,7 @@ const RECORDS_A_QUERY = 1_000;
  * events after the instant undone, decoded as landing decodes them. A row has the columns of the kind's table in SQLite, with
  * the columns derived from decimals, or those of the table of the nested array.
  */
-export async function* rowsAsOf(db: WithDialect & Queryable, past: PastRows): AsyncGenerator<readonly Row[]> {
+export async function* rowsAsOf(db: Queryable, past: PastRows): AsyncGenerator<readonly Row[]> {
   const toRows = past.nested === null ? recordRows(past.kind) : elementRows(past.nested);
   const read = (after: string) => readRows(db, PAST_RECORD, pastRecords(db, past, after));
   for await (const records of batchesById(RECORDS_A_QUERY, read)) yield toRows(records);
@@ -98,7 +98,7 @@ const toRow = (names: readonly string[], values: Values): Row =>
   Object.fromEntries(names.map((name, index) => [name, values[index] ?? null]));
 
 /** `observed_at` never goes back, so the first event after the instant is the one with the lowest `seq`. */
-const pastRecords = (db: WithDialect, { kind: { name: kind }, instant, ids }: PastRows, after: string) => sql`
+const pastRecords = (db: Queryable, { kind: { name: kind }, instant, ids }: PastRows, after: string) => sql`
   select cast(k.id as text) as id, coalesce(c.before, k._raw) as record, k._first_seen_at as first_seen_at, (
       select max(e.observed_at) from changes e
       where e.kind = ${kind} and e.record_id = cast(k.id as text) and e.observed_at <= ${instant}) as changed_at

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { isListed, type Kind } from '../catalog/kind.ts';
 import { describeKindName } from '../catalog/descriptions.ts';
-import type { Queryable, Session } from '../db/session/session.ts';
+import type { Queryable } from '../db/session/session.ts';
 import {
   OLD_CONTACTS,
   VIEWS_SCHEMA,
@@ -127,14 +127,11 @@ export async function filterKindsWithRows<K extends Kind>(db: Queryable, kinds: 
 }
 
 /** The views of a mirror with their meaning, those of discovered arrays included; any other view is a user's own. */
-export async function readOwnViews(db: DialectReader, kinds: readonly Kind[]): Promise<readonly View[]> {
+export async function readOwnViews(db: Queryable, kinds: readonly Kind[]): Promise<readonly View[]> {
   const shown = await filterKindsWithRows(db, kinds);
   const mirrored = await Promise.all(shown.map((kind) => readMirroredKind(db, kind)));
   return listViews(mirrored, db.dialect).filter((view) => view.isInner !== true);
 }
-
-/** Reads an open database whose kind is known. */
-type DialectReader = Queryable & Pick<Session, 'dialect'>;
 
 const DECLARED = { name: String, type: String };
 
@@ -142,7 +139,7 @@ const DECLARED = { name: String, type: String };
 export type DeclaredColumn = RowOf<typeof DECLARED>;
 
 /** The columns of an analysts' view in their order; empty if there is no such view. */
-export async function readDeclaredColumns(db: DialectReader, view: string): Promise<DeclaredColumn[]> {
+export async function readDeclaredColumns(db: Queryable, view: string): Promise<DeclaredColumn[]> {
   if (!isViewName(view)) return [];
   const columns =
     db.dialect === 'sqlite'
@@ -154,7 +151,7 @@ export async function readDeclaredColumns(db: DialectReader, view: string): Prom
 }
 
 /** The names of all analysts' views, by name; SQLite keeps some as tables. */
-export async function readViewNames(db: DialectReader): Promise<string[]> {
+export async function readViewNames(db: Queryable): Promise<string[]> {
   const names =
     db.dialect === 'sqlite'
       ? sql`select name from sqlite_schema where type in ('view', 'table') order by name`

@@ -3,7 +3,6 @@ import { rowsAsOf, type PastRows } from '../../views/as-of.ts';
 import { VERSION_COLUMN, versionOf } from '../../store/records/record-version.ts';
 import { SEARCH_COLUMN } from '../../store/tables/search-text.ts';
 import { inSlices } from '../../db/rows/slices.ts';
-import type { WithDialect } from '../../store/records/nested-rows.ts';
 import type { Queryable, Row, Values } from '../../db/session/session.ts';
 import type { DeclaredColumn } from '../../views/views.ts';
 
@@ -30,10 +29,7 @@ interface ViewToRead {
 const ROWS_PER_QUERY = 250; // More rows use more memory and are barely faster.
 
 /** Reads a view in steps, each from the row after the last one: a row is whole, and memory does not grow with the view. */
-export async function* readView(
-  db: WithDialect & Queryable,
-  view: ViewToRead,
-): AsyncGenerator<readonly Values[]> {
+export async function* readView(db: Queryable, view: ViewToRead): AsyncGenerator<readonly Values[]> {
   const { name, columns, table = null, where } = view;
   const toValues = (row: Row): Values =>
     columns.map((column) => {
@@ -77,7 +73,7 @@ const keyPart = (name: string): SQL =>
 
 /** Reads the rows of a kind, or the elements of one of its nested arrays, as they were at an instant, with the columns of the view. */
 export async function* readAsOf(
-  db: WithDialect & Queryable,
+  db: Queryable,
   past: PastRows,
   columns: readonly ExportColumn[],
 ): AsyncGenerator<readonly Values[]> {

@@ -9,12 +9,7 @@ import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { readUnfilled } from '../../store/kinds/unfilled.ts';
 import { readSuppressed } from '../../store/records/erasure-store.ts';
 import { readRecordsWithoutRow } from '../../store/records/issue-store.ts';
-import {
-  createElementDecoder,
-  idsIn,
-  type ParentRecord,
-  type WithDialect,
-} from '../../store/records/nested-rows.ts';
+import { createElementDecoder, idsIn, type ParentRecord } from '../../store/records/nested-rows.ts';
 import { liveIds } from '../../store/records/record-store.ts';
 import { liveRowsOf } from '../../pull/deletions/tombstone-store.ts';
 import { filledColumns, nestedColumns, nestedTables } from '../../store/tables/kind-table.ts';
@@ -101,7 +96,7 @@ async function* compareRecords(
 
 /** Yields the nested tables in which a record has other elements than its array, each with all elements as JSON. */
 export async function* compareElements(
-  db: Queryable & WithDialect,
+  db: Queryable,
   kind: Kind,
   records: readonly ParentRecord[],
   unfilled: ReadonlySet<string> = new Set(),

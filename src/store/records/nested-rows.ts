@@ -14,7 +14,7 @@ import {
 } from '../../lib/json/json.ts';
 import { truncate } from '../../lib/text/text.ts';
 import { readFields, saveFields } from '../kinds/field-store.ts';
-import type { SqlValue, Transaction } from '../../db/session/session.ts';
+import type { Queryable, SqlValue, Transaction } from '../../db/session/session.ts';
 import {
   elementShape,
   nestedColumns,
@@ -165,15 +165,10 @@ function issueOf(recordId: string, field: string, code: string, value: Json): Is
   return { recordId, field, code, detail: truncate(compactJson(value), DETAIL_LENGTH) };
 }
 
-/** A session, or a transaction. */
-export interface WithDialect {
-  readonly dialect: Dialect;
-}
-
 /** One parameter, however many ids: the statement stays the same and need not be compiled again. */
-export function idsIn(withDialect: WithDialect, ids: readonly string[]): SQL {
+export function idsIn({ dialect }: Queryable, ids: readonly string[]): SQL {
   const list = ids.join(',');
-  return withDialect.dialect === 'postgres'
+  return dialect === 'postgres'
     ? sql`(select unnest(${`{${list}}`}::bigint[]))`
     : sql`(select value from json_each(${`[${list}]`}))`;
 }
