@@ -5,8 +5,10 @@ import { errorCode } from '../lib/sync-error.ts';
 import { repeatTask, type ProcessContext } from '../db/mirror-context.ts';
 import { isIdle } from '../store/runs/open-runs.ts';
 import type { Session } from '../db/session/session.ts';
+import { parseInstant } from '../lib/time/clock.ts';
+import { DAY_MS } from '../lib/time/zone-offset.ts';
 import { addNotification } from '../store/notifications/notifications.ts';
-import { checkIntegrity, damageOf, lastCheck, saveCheck } from '../store/integrity-check.ts';
+import { checkIntegrity, damageOf, readFileCheck, saveCheck } from '../store/integrity-check.ts';
 
 /** Checks whether the first pull can create a mirror at a path; creates nothing. */
 export function checkAbsentFile(path: string): readonly CheckResult[] {
@@ -98,7 +100,6 @@ const checkNetworkDisk = ({ type }: Disk): readonly CheckResult[] =>
 const DAMAGE_HINT =
   'Stop every process that uses it and restore it from a copy, or move it away and pull into a new one.';
 
-const DAY_MS = 86_400_000;
 const POLL_MS = 60_000;
 
 /** Checks the file of a SQLite mirror once a day, when nothing else is under way. Returns a function that stops it. */
@@ -112,8 +113,8 @@ export function startDailyCheck(mirror: ProcessContext): () => Promise<void> {
 export async function checkWhenDue(context: ProcessContext, signal?: AbortSignal): Promise<void> {
   const { session, clock, logger } = context;
   const now = clock.now();
-  const last = await lastCheck(session);
-  if (last !== null && Math.abs(now.getTime() - last.getTime()) < DAY_MS) return;
+  const last = await readFileCheck(session);
+  if (last !== null && Math.abs(now.getTime() - parseInstant(last.checkedAt).getTime()) < DAY_MS) return;
   if (!(await isIdle(session))) return;
   const findings = await checkIntegrity(session, signal);
   const reason = damageOf(findings);

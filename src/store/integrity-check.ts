@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { parseInstant, formatInstant } from '../lib/time/clock.ts';
+import { formatInstant } from '../lib/time/clock.ts';
 import { readMetaJson, writeMeta } from './kinds/meta.ts';
 import { MirrorError } from '../db/session/errors.ts';
 import type { Queryable, Session, Transaction } from '../db/session/session.ts';
@@ -46,19 +46,13 @@ export async function checkIntegrity(session: Session, signal?: AbortSignal): Pr
   }
 }
 
-/** When the file was checked last; null = never. */
-export async function lastCheck(db: Queryable): Promise<Date | null> {
-  const check = await readCheck(db);
-  return check === null ? null : parseInstant(check.checkedAt);
-}
-
 export async function saveCheck(tx: Transaction, findings: readonly string[], now: Date): Promise<void> {
   await writeMeta(tx, 'integrity', JSON.stringify({ checkedAt: formatInstant(now), findings }));
 }
 
 /** Why the file is not to be trusted, by its latest check; null if that found nothing or never ran. */
 export async function readDamage(db: Queryable) {
-  const check = await readCheck(db);
+  const check = await readFileCheck(db);
   if (check === null || check.findings.length === 0) return null;
   return { reason: damageOf(check.findings), since: check.checkedAt };
 }
@@ -70,6 +64,6 @@ export function damageOf(findings: readonly string[]): string {
   return `the database file is damaged: ${first}${more}`;
 }
 
-/** The latest check; its findings are empty if the file is sound. */
-const readCheck = async (db: Queryable) =>
+/** The latest check of the file; its findings are empty if the file is sound. Null = never. */
+export const readFileCheck = async (db: Queryable) =>
   (await readMetaJson(db, 'integrity')) as { checkedAt: string; findings: readonly string[] } | null;

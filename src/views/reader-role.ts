@@ -6,9 +6,7 @@ import { VIEWS_SCHEMA, identifier, qualifiedName } from '../db/session/sql-text.
 import { hasRow, readRows, readTexts } from '../db/rows/rows.ts';
 
 /** The role that may read the views, as the mirror remembers it; null if there is none. */
-export function grantedRole(db: Queryable): Promise<string | null> {
-  return readMeta(db, 'bi.reader_role');
-}
+export const grantedRole = (db: Queryable): Promise<string | null> => readMeta(db, 'bi.reader_role');
 
 /**
  * Stores which role may read the views, and revokes the right of the previous one.
@@ -36,9 +34,8 @@ export async function grantToReader(tx: Transaction, views: readonly string[]): 
   );
 }
 
-export async function hasRole(db: Queryable, role: string): Promise<boolean> {
-  return hasRow(db, sql`select 1 from pg_roles where rolname = ${role}`);
-}
+export const hasRole = (db: Queryable, role: string): Promise<boolean> =>
+  hasRow(db, sql`select 1 from pg_roles where rolname = ${role}`);
 
 export function noSuchRole(role: string, location: string): MirrorError {
   return new MirrorError(`${location} has no role ${identifier(role)}, which bi.readerRole names.`, {

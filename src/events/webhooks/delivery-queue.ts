@@ -138,13 +138,6 @@ export async function firstUndelivered(db: Queryable, endpointId: number, since:
   return readNumber(db, sql`select min(seq) from webhook_deliveries where ${undelivered}`);
 }
 
-/** Removes old deliveries that are settled. Others stay: without one of them, those behind it would wait for ever. */
-async function pruneDeliveries(tx: Transaction, oldest: Date): Promise<void> {
-  await tx.query(sql`
-    delete from webhook_deliveries
-    where created_at < ${formatInstant(oldest)} and state in ('delivered', 'failed', 'dropped')`);
-}
-
 /** One event on its way to one endpoint, or settled. */
 export type Delivery = typeof WEBHOOK_DELIVERIES.$inferSelect;
 
@@ -190,7 +183,11 @@ async function removeFromDeliveries(tx: Transaction, kind: Kind): Promise<void> 
 
 export const endpointTables: TableOwner = {
   prune: async (tx, { deliveriesDays }, now) => {
-    if (deliveriesDays !== null) await pruneDeliveries(tx, daysBefore(now, deliveriesDays));
+    // Without a delivery that is not settled, those behind it would wait for ever.
+    if (deliveriesDays !== null)
+      await tx.query(sql`
+        delete from webhook_deliveries where created_at < ${formatInstant(daysBefore(now, deliveriesDays))}
+          and state in ('delivered', 'failed', 'dropped')`);
     // Secrets whose overlap has ended.
     await tx.query(sql`delete from webhook_secrets where expires_at <= ${formatInstant(now)}`);
   },

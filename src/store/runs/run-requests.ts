@@ -101,13 +101,10 @@ export async function judgeRuns<Run extends typeof RUNS.$inferSelect>(db: Querya
     return {
       ...run,
       state: 'interrupted',
-      reason: hasEnded(String(run.owner)) ? PROCESS_ENDED : LEASE_LAPSED,
+      reason: hasEnded(String(run.owner)) ? 'its process ended' : 'its process sent no more heartbeats',
     };
   });
 }
-
-const PROCESS_ENDED = 'its process ended';
-const LEASE_LAPSED = 'its process sent no more heartbeats';
 
 /** Requests a run again that was cut off because its process had to end, as after a crash. */
 export async function resumeInterrupted(tx: Transaction, id: number): Promise<void> {
