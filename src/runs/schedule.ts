@@ -64,9 +64,7 @@ export function staleKinds(
 }
 
 /** A schedule of the background service, with the instant (UTC) when it comes due next. */
-export interface ScheduleSlot extends Schedule {
-  readonly at: string;
-}
+export type ScheduleSlot = ReturnType<typeof nextSlots>[number];
 
 /** The kinds of these names that no schedule pulls. */
 export function findUnscheduled(schedules: readonly Schedule[], kinds: readonly string[]): readonly string[] {
@@ -75,7 +73,7 @@ export function findUnscheduled(schedules: readonly Schedule[], kinds: readonly 
 }
 
 /** The next slot of every schedule, the earliest first. */
-export function nextSlots(schedules: readonly Schedule[], now: Date): readonly ScheduleSlot[] {
+export function nextSlots(schedules: readonly Schedule[], now: Date) {
   return schedules
     .map((schedule) => ({ ...schedule, at: formatInstant(nextSlot(schedule.cron, schedule.timezone, now)) }))
     .sort((a, b) => Number(a.at > b.at) - Number(a.at < b.at));

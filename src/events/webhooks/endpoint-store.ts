@@ -23,9 +23,6 @@ import { WEBHOOK_ENDPOINTS, WEBHOOK_SECRETS } from '../../store/tables/webhook-t
 import type { WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { isDueDelivery, latestPause, urgentDeliveries } from './delivery-queue.ts';
 
-/** `failing`: the last attempts failed, for long enough to be reported. */
-type EndpointHealth = 'healthy' | 'failing' | 'disabled';
-
 /** An endpoint with the state of its deliveries, as people see it. */
 export type EndpointWithHealth = Awaited<ReturnType<typeof listEndpoints>>[number];
 
@@ -74,10 +71,9 @@ const NONE_WAITS = { pending: 0, pendingSince: null, nextAttemptAt: null };
 
 const PENDING = { pending: Number, pendingSince: orNull(String), nextAttemptAt: orNull(String) };
 
-const healthOf = (endpoint: WebhookEndpoint): EndpointHealth => {
-  if (endpoint.state === 'disabled') return 'disabled';
-  return endpoint.failingToldAt === null ? 'healthy' : 'failing';
-};
+/** `failing`: the last attempts failed, for long enough to be reported. */
+const healthOf = ({ state, failingToldAt }: WebhookEndpoint): 'healthy' | 'failing' | 'disabled' =>
+  state === 'disabled' ? state : failingToldAt === null ? 'healthy' : 'failing';
 
 /** The reason of an endpoint that a person has disabled. */
 export const BY_A_PERSON = 'by_a_person';

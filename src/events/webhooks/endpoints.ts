@@ -9,7 +9,7 @@ import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { didYouMean } from '../../lib/text/nearest-name.ts';
 import type { Queryable, Session } from '../../db/session/session.ts';
 import { select } from '../../db/rows/rows.ts';
-import type { WebhookEndpoint, WebhookFormat } from '../../store/notifications/endpoints.ts';
+import type { WebhookEndpoint } from '../../store/notifications/endpoints.ts';
 import { WEBHOOK_ENDPOINTS } from '../../store/tables/webhook-tables.ts';
 import type { UserRole } from '../../store/users/user-store.ts';
 import * as store from './endpoint-store.ts';
@@ -81,13 +81,7 @@ export async function requireEndpoint(db: Queryable, name: string): Promise<Webh
   });
 }
 
-export const FORMATS = [
-  'json',
-  'slack',
-  'teams',
-  'text',
-  'email',
-] as const satisfies readonly WebhookFormat[];
+export const FORMATS = ['json', 'slack', 'teams', 'text', 'email'] as const;
 
 const names = z.array(z.string()).nullable();
 

@@ -26,19 +26,11 @@ export async function isSuppressed(db: Queryable, kind: string, recordId: string
   return recordId !== null && (await readSuppressed(db, kind)).has(recordId);
 }
 
-interface RecordKey {
-  readonly kind: string;
-  readonly id: string;
-}
-
-interface Erasure extends RecordKey {
-  readonly by: string;
-  readonly isSuppressed: boolean;
-  readonly now: Date;
-}
-
 /** Notes that a record was erased: the only trace of who did it. */
-export async function saveErasure(tx: Transaction, erasure: Erasure): Promise<void> {
+export async function saveErasure(
+  tx: Transaction,
+  erasure: { kind: string; id: string; by: string; isSuppressed: boolean; now: Date },
+): Promise<void> {
   const { kind, id: recordId, by: erasedBy, now } = erasure;
   const suppressed = erasure.isSuppressed ? 1 : 0;
   await insertRows(tx, ERASURES, [{ kind, recordId, erasedAt: formatInstant(now), erasedBy, suppressed }]);
@@ -80,7 +72,7 @@ export async function eraseTraces(
 }
 
 /** Keys stay: without them a repeated request would be sent again. Without the hash, it is refused as another request. */
-async function eraseEntries(tx: Transaction, key: RecordKey, entries: readonly string[]): Promise<number> {
+async function eraseEntries(tx: Transaction, key: ErasedRecord, entries: readonly string[]): Promise<number> {
   if (entries.length > 0)
     await tx.query(sql`
       update outbox set payload = '{}', base = null, preimage = null, result = null, settlement = null, natural_key = null

@@ -41,18 +41,9 @@ export async function isIdle(db: Queryable): Promise<boolean> {
 }
 
 /** A run that has not ended, as far as it still has kinds to read. */
-interface OpenRun {
-  readonly id: number;
-  readonly command: string;
-  readonly kinds: readonly string[];
-  /** Those that it has read or failed to read, too. */
-  readonly allKinds: readonly string[];
-  /** True if it was requested for another process to work. Else only a lease shows whether its process lives. */
-  readonly isRequested: boolean;
-  readonly isRunning: boolean;
-}
+type OpenRun = Awaited<ReturnType<typeof openRuns>>[number];
 
-export async function openRuns(db: Queryable): Promise<OpenRun[]> {
+export async function openRuns(db: Queryable) {
   const runs = await select(db, RUNS, sql`where state in ('requested', 'running') order by id`);
   const isRunning = sql`where run_id in (select id from runs where state = 'running')`;
   const done = await select(db, RUN_KINDS, isRunning);
@@ -60,8 +51,12 @@ export async function openRuns(db: Queryable): Promise<OpenRun[]> {
     const isDone = (name: string): boolean =>
       done.some((report) => report.runId === id && report.kind === name);
     return {
-      ...{ id, command, allKinds, kinds: allKinds.filter((name) => !isDone(name)) },
-      ...{ isRequested: epoch !== null, isRunning: state === 'running' },
+      id,
+      command,
+      kinds: allKinds.filter((name) => !isDone(name)),
+      allKinds, // Those that it has read or failed to read, too.
+      isRequested: epoch !== null, // For another process to work; else only a lease shows whether its process lives.
+      isRunning: state === 'running',
     };
   });
 }
