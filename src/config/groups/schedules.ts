@@ -1,7 +1,7 @@
 import { CronPattern } from 'croner';
 import { validate } from 'node-cron';
 import * as z from 'zod';
-import { group, openGroup, setting, nullableSetting } from './setting.ts';
+import { group, orEmpty, setting, nullableSetting } from './setting.ts';
 import * as a from './value-types.ts';
 
 const SHAPE = 'a cron expression, or {kinds: [KIND, …] or all, cron}, or {kind, cron}';
@@ -25,22 +25,21 @@ const schedule = z
     if (!isCron(cron)) context.addIssue({ code: 'custom', message: CRON, path });
   });
 
-export const schedules = openGroup(
-  {
-    timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
-    all: setting(
-      schedule.nullable().default(null),
-      'The schedule of the kinds that no other one names; null for none. The default applies only where no schedule is set.',
-    ),
-  },
-  schedule,
-  {
-    meaning: 'When to pull what: a record kind to a cron expression, or a name to {kinds, cron}.',
-  },
-  ({ timezone, ...set }) => {
+const own = {
+  timezone: setting(a.timezone.default('UTC'), 'Time zone of the schedules.'),
+  all: setting(
+    schedule.nullable().default(null),
+    'The schedule of the kinds that no other one names; null for none. The default applies only where no schedule is set.',
+  ),
+};
+
+/** Its other keys are free. */
+export const schedules = setting(
+  orEmpty(z.object(own, 'a map of settings').catchall(schedule), ({ timezone, ...set }) => {
     const isAnySet = Object.keys(set).length > 0;
     return { timezone, ...(isAnySet ? set : { all: { kinds: 'all', cron: '*/15 * * * *' } }) };
-  },
+  }),
+  'When to pull what: a record kind to a cron expression, or a name to {kinds, cron}.',
 );
 
 export const freshness = group({

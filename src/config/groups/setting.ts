@@ -22,25 +22,13 @@ export function setting<T extends z.ZodType>(schema: T, meaning: string, extraIn
 export const group = <T extends z.ZodRawShape>(shape: T) =>
   orEmpty(z.strictObject(shape, 'a map of settings'));
 
-/** A group whose other keys are free, and which is a setting itself. @param complete Adds the defaults that depend on other keys. */
-export function openGroup<T extends z.ZodRawShape, V extends z.ZodType>(
-  shape: T,
-  extraKeys: V,
-  about: SettingInfo,
-  complete: (values: OpenMap) => OpenMap,
-) {
-  const schema = orEmpty(z.object(shape, 'a map of settings').catchall(extraKeys), complete);
-  registry.add(schema, about);
-  return schema;
-}
-
 /** A map, empty by default. Its keys may be any text here: `checkNames` judges them, so that a wrong name does not hide faults below it. */
 export function mapOf<T extends z.ZodType>(value: T) {
   return orEmpty(z.record(z.string(), value, 'a map'));
 }
 
-/** A group that is left out, or left empty in YAML (`server:`), is an empty map. */
-function orEmpty<T extends z.ZodType>(map: T, complete = (values: OpenMap) => values) {
+/** A group that is left out, or left empty in YAML (`server:`), is an empty map. @param complete Adds the defaults that depend on other keys. */
+export function orEmpty<T extends z.ZodType>(map: T, complete = (values: OpenMap) => values) {
   return z.preprocess((value = {}) => {
     const isMap = typeof value === 'object' && !Array.isArray(value);
     return isMap ? complete({ ...value }) : value;
