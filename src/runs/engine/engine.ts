@@ -12,27 +12,6 @@ import type { Notifier } from './notifier.ts';
 import { TIMINGS, type Timings } from './timings.ts';
 import { createWorkerPool, type WorkerPool } from './worker-pool.ts';
 
-type EngineContext = ReturnType<typeof createContext>;
-
-const createContext = (
-  mirror: MirrorContext,
-  worker: Worker,
-  notifier: Notifier,
-  timings: Partial<Timings>,
-) => ({
-  ...mirror,
-  worker,
-  notifier,
-  timings: { ...TIMINGS, ...timings },
-  /** Aborted when running work must stop. */
-  stop: new AbortController(),
-  /** Aborted when no more work is taken. */
-  closing: new AbortController(),
-  pools: [] as WorkerPool[],
-  polls: new Map<string, RepeatingTask>(),
-  backgroundTasks: [] as RepeatingTask[],
-});
-
 export type Engine = ReturnType<typeof startEngine>;
 
 /**
@@ -44,62 +23,60 @@ export function startEngine(
   mirror: MirrorContext,
   worker: Worker,
   notifier: Notifier,
-  timings: Partial<Timings> = {},
+  changedTimings: Partial<Timings> = {},
 ) {
-  const context = createContext(mirror, worker, notifier, timings);
-  const registered = register(context);
+  const { session, clock } = mirror;
+  const timings = { ...TIMINGS, ...changedTimings };
+  const stop = new AbortController(); // Aborted when running work must stop.
+  let isClosing = false; // True when no more work is taken.
+  const pools: WorkerPool[] = [];
+  const polls = new Map<string, RepeatingTask>();
+  const backgroundTasks: RepeatingTask[] = [];
+
+  /** Resolves once the first heartbeat of this process is stored, so that it may claim rows. */
+  const registered = new Promise<void>((resolve) => {
+    const beat = (): Promise<void> => saveHeartbeat(session, worker).then(resolve);
+    backgroundTasks.push(repeatTask(mirror, 'the heartbeat', timings.heartbeatMs, beat));
+  });
+  const startQueue = (queue: WorkQueue): void => {
+    const onEnd = (): void => {
+      if (dispatcher.hasRoom()) poll.wake();
+    };
+    const pool = createWorkerPool(queue, createWorkLog(mirror, `work on ${queue.name}`), stop.signal, onEnd);
+    const dispatcher = createDispatcher(queue, pool, { ...mirror, notifier, timings });
+    notifier.subscribe(queue, (ref) => pool.run(ref));
+    const poll = repeatTask(mirror, `polling ${queue.name}`, timings.pollMs, () => dispatcher.poll());
+    const releaseStale = (): Promise<void> => queue.releaseStaleClaims(pool.has);
+    pools.push(pool);
+    polls.set(queue.name, poll);
+    backgroundTasks.push(repeatTask(mirror, `taking over ${queue.name}`, timings.takeOverMs, releaseStale));
+  };
+  const shutDown = async (): Promise<void> => {
+    isClosing = true;
+    const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
+    const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((task) => task.stop()));
+    const isLate = (await withTimeout(clock, timings.graceMs, work)) === TIMED_OUT_RESULT;
+    if (isLate) stop.abort();
+    await Promise.all([work, stopped]);
+    if (isLate) return; // Work that was cut off may have left claimed rows: others take them over by this process's row.
+    await removeWorker(session, worker.owner).catch(createWorkLog(mirror, 'leaving the workers').failed);
+  };
+
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= shutDown(context));
+  const close = (): Promise<void> => (closed ??= shutDown());
   return {
     /** Works a queue, as soon as this process is registered. */
     add: (queue: WorkQueue): void => {
       void registered.then(() => {
-        if (!context.closing.signal.aborted) startQueue(context, queue);
+        if (!isClosing) startQueue(queue);
       });
     },
     /** Polls for due rows now, of all queues or of one; call it after this process has inserted one. */
     wake: (queue?: string): void => {
-      for (const [name, poll] of context.polls) if (queue === undefined || queue === name) poll.wake();
+      for (const [name, poll] of polls) if (queue === undefined || queue === name) poll.wake();
     },
     /** Stops claiming work and waits for running work; aborts it after the grace period. */
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Begins the heartbeat of this process; resolves once the first one is stored, so that the process may claim rows. */
-function register(context: EngineContext): Promise<void> {
-  const { session, worker, timings, backgroundTasks } = context;
-  return new Promise((resolve) => {
-    const beat = (): Promise<void> => saveHeartbeat(session, worker).then(resolve);
-    backgroundTasks.push(repeatTask(context, 'the heartbeat', timings.heartbeatMs, beat));
-  });
-}
-
-function startQueue(context: EngineContext, queue: WorkQueue): void {
-  const { notifier, timings, stop } = context;
-  const onEnd = (): void => {
-    if (dispatcher.hasRoom()) poll.wake();
-  };
-  const pool = createWorkerPool(queue, createWorkLog(context, `work on ${queue.name}`), stop.signal, onEnd);
-  const dispatcher = createDispatcher(queue, pool, context);
-  notifier.subscribe(queue, (ref) => pool.run(ref));
-  const poll = repeatTask(context, `polling ${queue.name}`, timings.pollMs, () => dispatcher.poll());
-  const releaseStale = (): Promise<void> => queue.releaseStaleClaims(pool.has);
-  const takeOver = repeatTask(context, `taking over ${queue.name}`, timings.takeOverMs, releaseStale);
-  context.pools.push(pool);
-  context.polls.set(queue.name, poll);
-  context.backgroundTasks.push(takeOver);
-}
-
-async function shutDown(context: EngineContext): Promise<void> {
-  const { clock, timings, notifier, pools, stop, closing, polls, backgroundTasks, session, worker } = context;
-  closing.abort();
-  const work = Promise.all([...pools.map((pool) => pool.close()), notifier.close()]);
-  const stopped = Promise.all([...polls.values(), ...backgroundTasks].map((task) => task.stop()));
-  const isLate = (await withTimeout(clock, timings.graceMs, work)) === TIMED_OUT_RESULT;
-  if (isLate) stop.abort();
-  await Promise.all([work, stopped]);
-  if (isLate) return; // Work that was cut off may have left claimed rows: others take them over by this process's row.
-  await removeWorker(session, worker.owner).catch(createWorkLog(context, 'leaving the workers').failed);
 }
