@@ -31,7 +31,7 @@ export function openSqliteSession(
   const reader = readsInThread
     ? openThreadReader(path)
     : translateErrors(path, () => openReaderHere(path, writer));
-  const { atomically, betweenTransactions } = createGroupCommit(writer, { path, busyMs });
+  const { atomically, betweenTransactions } = createGroupCommit(writer, path, busyMs);
 
   const close = async (): Promise<void> => {
     await betweenTransactions(async () => {
@@ -154,25 +154,49 @@ interface PendingTransaction {
   readonly fail: (error: unknown) => void;
 }
 
-interface CommitFile {
-  readonly path: string;
-  readonly busyMs: number;
-}
-
 const MAX_GROUP_SIZE = 32;
 
 /**
  * Groups the transactions of a connection. Each is a savepoint within its group: one that fails does not affect the others, and
  * no caller gets a result before the whole group has landed. A single transaction needs no savepoint.
  */
-function createGroupCommit(writer: Database, file: CommitFile) {
+function createGroupCommit(writer: Database, path: string, busyMs: number) {
   const enqueue = createSerialQueue();
   const waiting: PendingTransaction[] = [];
+  const run = (statement: string): void => translateErrors(path, () => void writer.exec(statement));
+  const inSavepoint = async (pending: PendingTransaction): Promise<() => void> => {
+    run('savepoint work');
+    try {
+      const settle = await pending.run();
+      run('release work');
+      return settle;
+    } catch (error) {
+      if (!writer.inTransaction) throw error; // The error rolled back the whole group.
+      run('rollback to work; release work');
+      return () => pending.fail(error);
+    }
+  };
+  /** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
+  const runGroup = async (group: readonly PendingTransaction[]): Promise<void> => {
+    await retryWhileBusy(busyMs, () => writer.exec('begin immediate')).catch((error: unknown) => {
+      throw sqliteError(error, path); // A transaction that read first could not become a writer.
+    });
+    try {
+      const settlers: (() => void)[] = [];
+      for (const pending of group)
+        settlers.push(await (group.length === 1 ? pending.run() : inSavepoint(pending)));
+      run('commit');
+      for (const settle of settlers) settle();
+    } catch (error) {
+      if (writer.inTransaction) run('rollback'); // A full disk has already rolled back.
+      throw error;
+    }
+  };
   const commitGroup = async (): Promise<void> => {
     await yieldToEventLoop(); // I/O that has arrived meanwhile may add work to this group, and waits for this thread either way.
     const group = waiting.splice(0, MAX_GROUP_SIZE);
     if (waiting.length > 0) void enqueue(commitGroup);
-    await runGroup(writer, group, file).catch((error: unknown) => {
+    await runGroup(group).catch((error: unknown) => {
       for (const { fail } of group) fail(error);
     });
   };
@@ -180,51 +204,16 @@ function createGroupCommit(writer: Database, file: CommitFile) {
     /** Runs work as one transaction: all of it lands, or nothing. Transactions that queue up at the same time share one fsync. */
     atomically: <T>(work: () => Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
-        const run: PendingTransaction['run'] = async () => {
+        const settleLater = async () => {
           const result = await work();
           return () => resolve(result);
         };
-        waiting.push({ run, fail: reject });
+        waiting.push({ run: settleLater, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
       }),
     /** Runs between transactions. */
     betweenTransactions: enqueue,
   };
-}
-
-/** @throws The fault of the transaction as a whole; nothing of the group has landed then. */
-async function runGroup(writer: Database, group: readonly PendingTransaction[], file: CommitFile) {
-  const run = (statement: string): void => translateErrors(file.path, () => void writer.exec(statement));
-  await retryWhileBusy(file.busyMs, () => writer.exec('begin immediate')).catch((error: unknown) => {
-    throw sqliteError(error, file.path); // A transaction that read first could not become a writer.
-  });
-  try {
-    const settlers: (() => void)[] = [];
-    for (const pending of group)
-      settlers.push(await (group.length === 1 ? pending.run() : inSavepoint(writer, pending, run)));
-    run('commit');
-    for (const settle of settlers) settle();
-  } catch (error) {
-    if (writer.inTransaction) run('rollback'); // A full disk has already rolled back.
-    throw error;
-  }
-}
-
-async function inSavepoint(
-  writer: Database,
-  pending: PendingTransaction,
-  run: (statement: string) => void,
-): Promise<() => void> {
-  run('savepoint work');
-  try {
-    const settle = await pending.run();
-    run('release work');
-    return settle;
-  } catch (error) {
-    if (!writer.inTransaction) throw error; // The error rolled back the whole group.
-    run('rollback to work; release work');
-    return () => pending.fail(error);
-  }
 }
 
 const RETRY_DELAY_MS = 25;
