@@ -12,7 +12,7 @@ import { addDeletionsPage } from './deletions-page.ts';
 import { addEntryPage } from './entry-page.ts';
 import { addFindPage } from './find-page.ts';
 import { addIssuesPage } from './issues-page.ts';
-import { addKindPages } from './kind-page.ts';
+import { addKindPage, addKindsPage } from './kind-page.ts';
 import { addOutboxPage } from './outbox-page.ts';
 import { addOverviewPage } from './overview-page.ts';
 import { createCounts } from './parts/counts.ts';
@@ -20,18 +20,20 @@ import { createReaders } from './parts/reader.ts';
 import { addForm, type AddPage, type Dashboard } from './parts/page.ts';
 import { addRecordPage } from './record-page.ts';
 import { addRecordsPage } from './records-page.ts';
-import { addRunPages } from './runs-page.ts';
+import { addRunPage, addRunsPage } from './runs-page.ts';
 import { addUsersPage } from './users-page.ts';
 import { addWebhooksPage } from './webhooks-page.ts';
 
 const PAGES: readonly AddPage[] = [
   addOverviewPage,
-  addKindPages,
+  addKindsPage,
+  addKindPage,
   addChangesPage,
   addFindPage,
   addRecordPage,
   addRecordsPage,
-  addRunPages,
+  addRunsPage,
+  addRunPage,
   addOutboxPage,
   addEntryPage,
   addDeletionsPage,
@@ -52,7 +54,8 @@ export function dashboardRoutes(
   ]);
   const readers = createReaders(context.timezone, context.clock, shapes);
   const readerOf: Dashboard['readerOf'] = (request) => readers(request.language);
-  const dashboard = { ...context, readerOf, counts: createCounts(context), ...shown };
+  const parts = { readerOf, counts: createCounts(context), describers: new Map() };
+  const dashboard: Dashboard = { ...context, ...parts, ...shown };
   for (const { name, path, type } of ASSETS) {
     let content: Buffer | null = null;
     const described = { description: 'The file', content: { [type]: { schema: z.string() } } };

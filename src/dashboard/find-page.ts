@@ -2,20 +2,21 @@ import * as z from 'zod';
 import { fieldLabel, kindLabel } from '../catalog/descriptions.ts';
 import { isArray, isObject } from '../lib/json/json.ts';
 import { isSearchField, normalized, searchedWords } from '../store/tables/search-text.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
-import type { Server } from '../http/server.ts';
+import { html, type Html } from '../http/html.ts';
 import { NOT_FOUND, searchRecords } from '../store/records/find-records.ts';
 import { parseObjectText, recordName } from '../store/records/record-name.ts';
 import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
 import type { MirroredRecord } from '../store/records/record-store.ts';
 import { recordLink } from './parts/change-list.ts';
-import { badge, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, type Dashboard } from './parts/page.ts';
+import { formOf } from './parts/forms.ts';
+import { badge, column, emptyNote, foldedTable, link, panel } from './parts/layout.ts';
+import { pageAt, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { linkTo } from './parts/paging.ts';
+import { linkTo, PAGE_ROWS } from './parts/paging.ts';
 import { kindHeading, valueAsText } from './parts/values.ts';
 
 const SHOWN_OF_A_KIND = 10;
+const FEWEST_OPEN = 3;
 
 export const searched = z
   .string()
@@ -23,39 +24,45 @@ export const searched = z
   .optional()
   .describe('the id, or words of a code, name, phone number or e-mail');
 
-export function addFindPage(app: Server, dashboard: Dashboard): void {
-  const { session, kinds } = dashboard;
-  const querystring = z.object({ q: searched });
-  const page = { path: '/find', summary: 'Find records of all kinds by their texts', querystring };
-  addPage(app, dashboard, page, async ({ query: { q: text = '' }, reader }) => {
-    const { t } = reader;
-    const panels: Html[] = [];
-    const unprepared: string[] = [];
-    for (const kind of kinds) {
-      const search = { text, limit: SHOWN_OF_A_KIND + 1 };
-      const { records, isPrepared } = await searchRecords(session, kind, search);
-      if (!isPrepared) unprepared.push(kind.name);
-      if (records.length === 0) continue;
-      const all = html`<a href="${linkTo(`/records/${kind.name}`, { q: text })}">${t('all results')}</a>`;
-      const note = records.length > SHOWN_OF_A_KIND ? all : null;
-      const shown = { kind: kind.name, records: records.slice(0, SHOWN_OF_A_KIND), text };
-      const table = await recordTable(dashboard, shown, reader);
-      panels.push(panel({ id: kind.name, title: kindHeading(reader, kind.name), note }, table));
-    }
-    const none = text === '' ? null : emptyNote(t(NOT_FOUND));
-    const content = html`${pageTitle(t('Search'), t('Records of all kinds'))}
-    ${searchForm(reader, '/find', text)} ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
-    ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
-    return { title: t('Search'), content, isStill: true };
-  });
-}
+const querystring = z.object({ q: searched });
+const route = { path: '/find', summary: 'Find records of all kinds by their texts', querystring };
 
-export const searchForm = ({ t }: Reader, path: string, text: string): Html =>
-  html`<form class="filters" method="get" action="${path}">
-    <label class="wide"
-      >${t('id, code, name, phone or e-mail')} <input type="search" name="q" value="${text}" /></label
-    ><button>${t('Find')}</button>
-  </form>`;
+export const addFindPage = pageAt(route, async (dashboard, { query: { q: text = '' }, reader }) => {
+  const { session, kinds } = dashboard;
+  const { t } = reader;
+  const found: { kind: string; records: readonly MirroredRecord[] }[] = [];
+  const unprepared: string[] = [];
+  for (const kind of kinds) {
+    const search = { text, limit: SHOWN_OF_A_KIND + 1 };
+    const { records, isPrepared } = await searchRecords(session, kind, search);
+    if (!isPrepared) unprepared.push(kind.name);
+    if (records.length > 0) found.push({ kind: kind.name, records });
+  }
+  const open = Math.max(FEWEST_OPEN, Math.floor(PAGE_ROWS / found.length));
+  const panels: Html[] = [];
+  for (const { kind, records } of found) {
+    const all = link(linkTo(`/records/${kind}`, { q: text }), t('all results'));
+    const note = records.length > SHOWN_OF_A_KIND ? all : null;
+    const shown = { kind, rows: records.slice(0, SHOWN_OF_A_KIND), text, open };
+    panels.push(
+      panel(
+        { id: kind, title: kindHeading(reader, kind), note },
+        await recordTable(dashboard, shown, reader),
+      ),
+    );
+  }
+  const none = text === '' ? null : emptyNote(t(NOT_FOUND));
+  const content = html`${searchForm(reader, '/find', text)}
+  ${unprepared.length === 0 ? null : preparingNote(reader, unprepared)}
+  ${panels.length > 0 ? panels : unprepared.length === 0 ? none : null}`;
+  return { title: t('Search'), about: t('Records of all kinds'), content, isStill: true };
+});
+
+export function searchForm({ t }: Reader, action: string, value: string): Html {
+  const label = t('id, code, name, phone or e-mail');
+  const fields = [{ name: 'q', label, value, type: 'search' }] as const;
+  return formOf({ action, method: 'get', look: 'filters', fields, button: t('Find') });
+}
 
 /** Names the kinds in which the search finds only ids so far. */
 export function preparingNote(reader: Reader, names: readonly string[]): Html {
@@ -98,32 +105,36 @@ function matchOf(reader: Reader, kind: string, raw: string, words: readonly stri
 
 const clientOf = (raw: string): string | null => valueAsText(parseObjectText(raw)['client_id']) || null;
 
-/** @param text What was searched for. */
+interface ShownRecords {
+  readonly kind: string;
+  readonly rows: readonly MirroredRecord[];
+  /** What was searched for. */
+  readonly text: string;
+  readonly open?: number;
+}
+
 export async function recordTable(
   { session, kinds }: Dashboard,
-  { kind, records, text = '' }: { kind: string; records: readonly MirroredRecord[]; text?: string },
+  { kind, rows, text, open = PAGE_ROWS }: ShownRecords,
   reader: Reader,
 ): Promise<Html> {
   const { t, exactTime } = reader;
-  const clients = records.map(({ raw }) => ({ kind: 'clients', recordId: clientOf(raw) }));
+  const clients = rows.map(({ raw }) => ({ kind: 'clients', recordId: clientOf(raw) }));
   const nameOf = await readNames(session, kinds, clients);
   const words = searchedWords(text);
-  const rows = records.map(
-    ({ id, raw, changedAt, deletedAt }) =>
-      html`<tr class="linked">
-        <th scope="row" class="brief">${recordLink(reader, kind, id, recordName(raw))}</th>
-        <td class="small brief" translate="no">
-          ${matchOf(reader, kind, raw, words) || placeOf(raw, nameOf)}
-        </td>
-        <td class="early">${badge(reader, deletedAt === null ? 'live' : 'deleted')}</td>
-        <td class="small nowrap early">${exactTime(deletedAt ?? changedAt)}</td>
-      </tr>`,
+  const caption = t('Records of {kind}', { kind: kindLabel(reader, kind) });
+  return foldedTable(
+    reader,
+    { open, caption, rows, layout: 'cards linked' },
+    column(t('name'), 'brief', ({ id, raw }) => recordLink(reader, kind, id, recordName(raw))),
+    column(
+      t(text === '' ? 'phone and city' : 'found by, or phone and city'),
+      'small brief data',
+      ({ raw }) => matchOf(reader, kind, raw, words) || placeOf(raw, nameOf),
+    ),
+    column(t('state'), 'early', ({ deletedAt }) => badge(reader, deletedAt === null ? 'live' : 'deleted')),
+    column(t('changed'), 'small nowrap early', ({ deletedAt, changedAt }) =>
+      exactTime(deletedAt ?? changedAt),
+    ),
   );
-  const headings = [
-    t('name'),
-    text === '' ? t('phone and city') : t('found by, or phone and city'),
-    t('state'),
-    t('changed'),
-  ];
-  return dataTable(t('Records of {kind}', { kind: kindLabel(reader, kind) }), headings, rows, 'cards');
 }

@@ -7,11 +7,11 @@ import { describeOutcome } from '../words/outcome-texts.ts';
 import type { UserRole } from '../store/users/user-store.ts';
 import { latestReadings, type ReportedReading } from '../store/kinds/kind-standing.ts';
 import { knownKindName, requireKind } from '../operations/inputs.ts';
-import type { Server } from '../http/server.ts';
 import { canSend, decisionForms } from './parts/decisions.ts';
 import { plotFigure } from './parts/drawings.ts';
 import { capitalize, sentence } from '../lib/text/text.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
+import { html, type Html } from '../http/html.ts';
+import { formOf, type FormField } from './parts/forms.ts';
 import {
   lastReadWords,
   kindsPanel,
@@ -20,70 +20,67 @@ import {
   stateBadge,
   type KindLine,
 } from './parts/kinds.ts';
-import { countCell, factList, emptyNote, pageTitle, panel } from './parts/layout.ts';
-import { addPage, type Dashboard } from './parts/page.ts';
+import { column, countColumn, dataTable, factList, link, panel } from './parts/layout.ts';
+import { pageAt, type Dashboard } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 import { kindHeading, labelledKind } from './parts/values.ts';
 
 const READINGS_SHOWN = 200;
 
-export function addKindPages(app: Server, dashboard: Dashboard): void {
+const listed = { path: '/kinds', summary: 'Show every record kind' };
+
+export const addKindsPage = pageAt(listed, async (dashboard, { reader }) => {
+  const { kinds, clock } = dashboard;
+  const { t } = reader;
+  const lines = await readKindLines(dashboard, clock.now());
+  const others = kinds.filter((kind) => !isListed(kind));
+  const links = others.map(({ name }) => html` ${link(`/records/${name}`, labelledKind(reader, name))}`);
+  const content = html`${kindsPanel(lines, reader)}
+  ${links.length === 0 ? null : html`<p class="quiet">${t('No list; read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
+  return { title: t('Kinds'), about: t('Record kinds and how complete the mirror is'), content };
+});
+
+const shown = ({ kinds }: Dashboard) => ({
+  path: '/kinds/:kind',
+  summary: 'Show one record kind',
+  params: z.strictObject({ kind: knownKindName(kinds) }),
+});
+
+export const addKindPage = pageAt(shown, async (dashboard, { user, params, reader }) => {
   const { session, kinds, clock } = dashboard;
-  addPage(app, dashboard, { path: '/kinds', summary: 'Show every record kind' }, async (request) => {
-    const { t } = request.reader;
-    const lines = await readKindLines(dashboard, clock.now());
-    const others = kinds.filter((kind) => !isListed(kind));
-    const links = others.map(
-      (other) => html` <a href="/records/${other.name}">${labelledKind(request.reader, other.name)}</a>`,
-    );
-    const content = html`${pageTitle(t('Kinds'), t('Record kinds and how complete the mirror is'))}
-    ${kindsPanel(lines, request.reader)}
-    ${links.length === 0 ? null : html`<p class="quiet">${t('No list; read one by one: {kinds}', { kinds: html`${links}` })}</p>`}`;
-    return { title: t('Kinds'), content };
-  });
-  const params = z.strictObject({ kind: knownKindName(kinds) });
-  const page = { path: '/kinds/:kind', summary: 'Show one record kind', params };
-  addPage(app, dashboard, page, async ({ user, params: { kind: name }, reader }) => {
-    const { t } = reader;
-    const { name: kind } = requireKind(kinds, name);
-    const line = (await readKindLines(dashboard, clock.now())).find((each) => each.kind === kind);
-    if (line === undefined)
-      throw new SyncError(`${kind} has no list: its records are read one by one.`, {
-        code: 'record.unknown_kind',
-        hint: `/records/${kind} shows those that were read.`,
-      });
-    const readings = await latestReadings(session, kind, READINGS_SHOWN);
-    const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
-      <a href="/changes?kind=${kind}">${t('Changes')}</a>
-      ${dashboard.fileLinks.map((links) => html` · ${links(reader, kind)}`)}`;
-    const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
-    const content = html`${pageTitle(kindHeading(reader, kind), html`${stateBadge(reader, line)} ${ways}`)}
-      <div class="columns">
-        <div>${standing(line, reader, user?.role)} ${plots(line, readings, reader)}</div>
-        ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
-      </div>`;
-    return { title: capitalize(kindLabel(reader, kind)), content, hasPlots: true };
-  });
-}
+  const { t } = reader;
+  const { name: kind } = requireKind(kinds, params.kind);
+  const line = (await readKindLines(dashboard, clock.now())).find((each) => each.kind === kind);
+  if (line === undefined)
+    throw new SyncError(`${kind} has no list: its records are read one by one.`, {
+      code: 'record.unknown_kind',
+      hint: `/records/${kind} shows those that were read.`,
+    });
+  const readings = await latestReadings(session, kind, READINGS_SHOWN);
+  const ways = html`<a href="/records/${kind}">${t('Records')}</a> ·
+    <a href="/changes?kind=${kind}">${t('Changes')}</a>
+    ${dashboard.fileLinks.map((links) => html` · ${links(reader, kind)}`)}`;
+  const readingsHead = { id: 'readings', title: t('Latest readings of the list'), isLive: true };
+  const content = html`<div class="columns">
+    <div>${standing(line, reader, user?.role)} ${plots(line, readings, reader)}</div>
+    ${panel(readingsHead, readingTable(readings.slice(0, 12), reader))}
+  </div>`;
+  const heads = { heading: kindHeading(reader, kind), about: html`${stateBadge(reader, line)} ${ways}` };
+  return { title: capitalize(kindLabel(reader, kind)), ...heads, content, hasPlots: true };
+});
 
 function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
   const { kind, certifiedAt: certified, lastChangeAt: changed, rows, single } = line;
   const { why, known, next } = describeOutcome({ ...line, rows: null }, reader);
   const { t, count, when, exactTime } = reader;
   const words = [why, known].filter((text) => text !== null).map(sentence);
+  const exact = html`<span class="quiet small">${exactTime(certified)}</span>`;
+  const unlisted = single === 0 ? '' : ` (${t(SINGLE, { n: single })})`;
   const facts = factList([
     [t('Last complete reading'), lastReadWords(line, reader)],
-    [
-      t('List last known exactly'),
-      certified === null
-        ? t('never')
-        : html`${when(certified)} <span class="quiet small">${exactTime(certified)}</span>`,
-    ],
-    [
-      t('Live rows'),
-      rows === null ? '…' : `${count(rows)}${single === 0 ? '' : ` (${t(SINGLE, { n: single })})`}`,
-    ],
-    [t('Last change'), changed === null ? t('none seen') : when(changed)],
+    [t('List last known exactly'), certified === null ? t('never') : html`${when(certified)} ${exact}`],
+    [t('Live rows'), rows === null ? '…' : `${count(rows)}${unlisted}`],
+    [t('Last change'), when(changed) ?? t('none seen')],
     [t('Held deletions'), linkedCount(reader, '/deletions', line.heldDeletions)],
     [t('Open issues'), linkedCount(reader, `/issues?kind=${kind}`, line.openIssues)],
   ]);
@@ -101,21 +98,19 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
 
 /** The forms that have some records, some pages or all of a kind read again. */
 function backfillForms(kind: string, { t }: Reader): Html {
-  const form = (input: Html, label: string): Html =>
-    html`<form class="filters" method="post" action="/backfills">
-      <input type="hidden" name="kind" value="${kind}" />
-      <input type="hidden" name="back" value="/kinds/${kind}" />
-      ${input} <button>${label}</button>
-    </form>`;
-  const field = (name: string, label: string, example: string): Html =>
-    html`<label>${label} <input name="${name}" placeholder="${example}" required /></label>`;
-  const ids = field('ids', t('Numbers of records'), '1,5-9');
-  const pages = field('pages', t('Pages of the list'), '1-20');
-  const all = html`<input type="hidden" name="all" value="true" />`;
+  const form = (button: string, values: Readonly<Record<string, string>>, ...fields: readonly FormField[]) =>
+    formOf({
+      ...{ action: '/backfills', look: 'filters', fields, button },
+      values: { kind, back: `/kinds/${kind}`, ...values },
+    });
+  const field = (name: string, label: string, example: string): FormField => {
+    return { name, label, attributes: html`placeholder="${example}" required` };
+  };
   return html`<details id="backfill">
     <summary class="button">${t('Read again…')}</summary>
-    ${form(ids, t('Read these records again'))} ${form(pages, t('Read these pages again'))}
-    ${form(all, t('Read the whole list again'))}
+    ${form(t('Read these records again'), {}, field('ids', t('Numbers of records'), '1,5-9'))}
+    ${form(t('Read these pages again'), {}, field('pages', t('Pages of the list'), '1-20'))}
+    ${form(t('Read the whole list again'), { all: 'true' })}
   </details>`;
 }
 
@@ -144,25 +139,21 @@ function plots(line: KindLine, readings: readonly ReportedReading[], reader: Rea
   return panel({ id: 'plots', title: t('Changes per hour'), note, isLive: false }, body);
 }
 
-function readingTable(readings: readonly ReportedReading[], reader: Reader): Html {
-  const { t, tEach, count, when, tenths } = reader;
-  if (readings.length === 0) return emptyNote(t('It was never read.'));
-  const rows = readings.map((reading) => {
-    const changes = reading.created + reading.updated + reading.deleted + reading.restored;
-    return html`<tr>
-      <th scope="row">
-        <a href="/runs/${reading.runId}">${t('run {id}', { id: reading.runId })}</a>
-        ${stateBadge(reader, reading)}
-      </th>
-      <td class="nowrap early">${when(reading.startedAt)}</td>
-      <td data-title="${t('pages')}" class="number wide">${count(reading.pages)}</td>
-      ${countCell(reader, 'rows', reading.rows)} ${countCell(reader, 'changes', changes)}
-      <td data-title="${t('requests')}" class="number wide">${count(reading.requests)}</td>
-      <td data-title="${t('took')}" class="number wide">${tenths(reading.durationMs)}</td>
-    </tr>`;
-  });
-  const numbers = tEach('pages', 'rows', 'changes', 'requests', 'took');
-  const caption = t('Latest readings of the list, newest first');
-  const headings = [...tEach('run', 'began'), ...numbers.map((number) => ({ number }))];
-  return dataTable(caption, headings, rows, 'cards');
+function readingTable(rows: readonly ReportedReading[], reader: Reader): Html {
+  const { t, count, when, tenths } = reader;
+  return dataTable(
+    { caption: t('Latest readings of the list, newest first'), rows, none: t('It was never read.') },
+    column(t('run'), '', (reading) => {
+      const { runId: id } = reading;
+      return html`${link(`/runs/${id}`, t('run {id}', { id }))} ${stateBadge(reader, reading)}`;
+    }),
+    column(t('began'), 'nowrap early', ({ startedAt }) => when(startedAt)),
+    column(t('pages'), 'number wide', ({ pages }) => count(pages)),
+    countColumn(reader, 'rows', ({ rows }) => rows),
+    countColumn(reader, 'changes', ({ created, updated, deleted, restored }) => {
+      return created + updated + deleted + restored;
+    }),
+    column(t('requests'), 'number wide', ({ requests }) => count(requests)),
+    column(t('took'), 'number wide', ({ durationMs }) => tenths(durationMs)),
+  );
 }

@@ -3,69 +3,68 @@ import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
 import { jsonOrText, ENTRY_STATES, statesOf, showStanding } from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
-import type { Server } from '../http/server.ts';
 import { recordLink } from './parts/change-list.ts';
-import { dataTable, html, type Html, type Part } from '../http/html.ts';
-import { badge, listPanel, emptyNote, pageTitle, tile } from './parts/layout.ts';
+import { html, type Html, type Part } from '../http/html.ts';
+import { badge, column, dataTable, note, tile } from './parts/layout.ts';
 import { recordName } from '../store/records/record-name.ts';
 import { readNames, type NameOf } from '../outbound/mirror-rows.ts';
-import { addPage, beforeId, type Dashboard } from './parts/page.ts';
+import { beforeId, pageAt } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
-import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { listPage, PAGE_ROWS, pagedPanel } from './parts/paging.ts';
 import { ellipsize, membersText } from './parts/values.ts';
 
-export function addOutboxPage(app: Server, dashboard: Dashboard): void {
-  const state = z.enum(['', 'open', ...ENTRY_STATES]).optional();
-  const querystring = z.object({ state, before: beforeId });
-  const route = { path: '/outbox', summary: 'Show the outbox', querystring };
-  addPage(app, dashboard, route, async ({ query, reader }) => {
-    const { session } = dashboard;
-    const { t } = reader;
-    const { state: wanted = '', before: last } = query;
-    const states = statesOf(wanted === '' ? 'all' : wanted);
-    const read = await listEntries(session, states, PAGE_ROWS + 1, last);
-    const counts = await countEntries(session);
-    const total = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
-    const { rows: page, ...rest } = listPage(read, (entry) => entry.id, total);
-    const rows = await showStanding(dashboard, page);
-    const nameOf = await readNames(session, dashboard.kinds, rows);
-    const list = html`${rows.length === 0 ? emptyNote(t('No entry.')) : entryTable(rows, nameOf, reader)}
-    ${pageLinks(reader, '/outbox', { state: wanted || undefined, before: last }, rest)}`;
-    const content = html`${pageTitle(t('Outbox'), t('Creates and updates for the service, newest first'))}
-      <ul class="tiles" id="counts" data-live>
-        ${ENTRY_STATES.map((state) => tile(reader, `/outbox?state=${state}`, counts[state] ?? 0, t('{n, plural, other {{state}}}', { n: counts[state] ?? 0, state })))}
-      </ul>
-      ${listPanel('entries', t('Entries'), last === undefined, list)}`;
-    return { title: t('Outbox'), content };
-  });
-}
+const PATH = '/outbox';
 
-function entryTable(entries: readonly Entry[], nameOf: NameOf, reader: Reader): Html {
-  const { t, when } = reader;
-  const names = [t('entry'), t('what'), t('state'), t('changed'), t('next step')];
-  const rows = entries.map((entry) => {
-    const { id, state, updatedAt } = entry;
-    const { resendAt } = entry.settlement;
-    return html`<tr>
-      <th scope="row"><a href="/outbox/${id}">${id}</a></th>
-      <td class="parts">
-        <span class="early">${operationLine(entry, nameOf, reader)}</span>
-        <p class="small quiet brief" translate="no">
-          ${ellipsize(payloadText(entry, reader), LONGEST_PAYLOAD)}
-        </p>
-      </td>
-      <td class="parts">
-        ${badge(reader, state)}
-        <p class="small quiet brief">${state === 'done' ? null : explain(entry, reader).meaning}</p>
-      </td>
-      <td class="nowrap early">${when(updatedAt)}</td>
-      <td data-title="${t('next step')}" class="nowrap wide">
-        ${entry.nextAttemptAt === null ? '–' : when(entry.nextAttemptAt)}
-        ${resendAt === undefined ? null : html`<p>${t('not resent before {when}', { when: when(resendAt) })}</p>`}
-      </td>
-    </tr>`;
+const state = z.enum(['', 'open', ...ENTRY_STATES]).optional();
+const querystring = z.object({ state, before: beforeId });
+const route = { path: PATH, summary: 'Show the outbox', querystring };
+
+export const addOutboxPage = pageAt(route, async (dashboard, { query: { state, before }, reader }) => {
+  const { session, kinds } = dashboard;
+  const { t } = reader;
+  const states = statesOf(state || 'all');
+  const read = await listEntries(session, states, PAGE_ROWS + 1, before);
+  const counts = await countEntries(session);
+  const total = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
+  const page = listPage(read, (entry) => entry.id, total);
+  const rows = await showStanding(dashboard, page.rows);
+  const table = entryTable(rows, await readNames(session, kinds, rows), reader);
+  const tiles = ENTRY_STATES.map((state) => {
+    const n = counts[state] ?? 0; // The state agrees with the number in French.
+    return tile(reader, `${PATH}?state=${state}`, n, t('{n, plural, other {{state}}}', { n, state }));
   });
-  return dataTable(t('Entries of the outbox'), names, rows, 'cards');
+  const list = {
+    id: 'entries',
+    title: t('Entries'),
+    path: PATH,
+    query: { state: state || undefined, before },
+  };
+  const content = html`<ul class="tiles" id="counts" data-live>
+      ${tiles}
+    </ul>
+    ${pagedPanel(reader, list, page, table)}`;
+  return { title: t('Outbox'), about: t('Creates and updates for the service, newest first'), content };
+});
+
+function entryTable(rows: readonly Entry[], nameOf: NameOf, reader: Reader): Html {
+  const { t, when } = reader;
+  return dataTable(
+    { caption: t('Entries of the outbox'), rows, none: t('No entry.') },
+    column(t('entry'), '', ({ id }) => html`<a href="${PATH}/${id}">${id}</a>`),
+    column(t('what'), 'parts data', (entry) => {
+      const line = html`<span class="early">${operationLine(entry, nameOf, reader)}</span>`;
+      return html`${line} ${note(ellipsize(payloadText(entry, reader), LONGEST_PAYLOAD))}`;
+    }),
+    column(t('state'), 'parts', (entry) => {
+      const meaning = entry.state === 'done' ? null : explain(entry, reader).meaning;
+      return html`${badge(reader, entry.state)} ${note(meaning)}`;
+    }),
+    column(t('changed'), 'nowrap early', ({ updatedAt }) => when(updatedAt)),
+    column(t('next step'), 'nowrap wide', ({ nextAttemptAt, settlement: { resendAt } }) => {
+      const wait = resendAt && html`<p>${t('not resent before {when}', { when: when(resendAt) })}</p>`;
+      return html`${when(nextAttemptAt) ?? '–'} ${wait ?? null}`;
+    }),
+  );
 }
 
 const LONGEST_PAYLOAD = 90;

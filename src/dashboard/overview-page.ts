@@ -1,7 +1,6 @@
 import { readLatestChanges } from '../events/read-changes.ts';
 import { countEntries, pushersOf, type EntryState } from '../store/outbox/outbox-store.ts';
 import { ENTRY_STATES } from '../outbound/decisions/entry-list.ts';
-import type { Server } from '../http/server.ts';
 import { changeList } from './parts/change-list.ts';
 import { html, type Html } from '../http/html.ts';
 import { describeFailing } from '../checks/status.ts';
@@ -10,41 +9,37 @@ import { readFailing } from '../store/kinds/status-store.ts';
 import { READ_AGAIN } from '../words/outcome-texts.ts';
 import { dueWords, kindsPanel, readKindLines, type KindLine } from './parts/kinds.ts';
 import { needsPanel, readNeedCards } from './parts/needs.ts';
-import { emptyNote, pageTitle, panel, tile } from './parts/layout.ts';
-import { addPage, type Dashboard } from './parts/page.ts';
+import { emptyNote, panel, tile } from './parts/layout.ts';
+import { pageAt } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
 const CHANGES_SHOWN = 8;
 
-export function addOverviewPage(app: Server, dashboard: Dashboard): void {
+const route = { path: '/', summary: 'Show what needs a person, and how every kind stands' };
+
+export const addOverviewPage = pageAt(route, async (dashboard, { user, reader }) => {
   const { session, clock } = dashboard;
-  const summary = 'Show what needs a person, and how every kind stands';
-  const page = { path: '/', summary };
-  addPage(app, dashboard, page, async ({ user, reader }) => {
-    const { t } = reader;
-    const [kinds, outbox, changes] = await Promise.all([
-      readKindLines(dashboard, clock.now()),
-      countEntries(session),
-      readLatestChanges(session, { limit: CHANGES_SHOWN }),
-    ]);
-    const stale = kinds.filter((kind) => kind.isStale);
-    const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
-    const needs = await readNeedCards(dashboard, staleKinds, user, reader);
-    const none = emptyNote(t('No change yet: the first pull is the baseline.'));
-    const latest =
-      changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
-    const allChanges = html`<a href="/changes">${t('All changes')}</a>`;
-    const location = html`<span translate="no">${session.location}</span>`;
-    const content = html`${pageTitle(t('Overview'), t('Mirror: {location}', { location }))}
-      ${needs.length === 0 ? calmPanel(kinds, await readFailing(session), reader) : needsPanel(needs, reader, user?.role)}
-      ${tiles(reader, kinds, outbox)}
-      <div class="columns">
-        ${kindsPanel(kinds, reader)}
-        ${panel({ id: 'changes', title: t('Latest changes'), note: allChanges, isLive: true }, latest)}
-      </div>`;
-    return { title: t('Overview'), content };
-  });
-}
+  const { t } = reader;
+  const [kinds, outbox, changes] = await Promise.all([
+    readKindLines(dashboard, clock.now()),
+    countEntries(session),
+    readLatestChanges(session, { limit: CHANGES_SHOWN }),
+  ]);
+  const stale = kinds.filter((kind) => kind.isStale);
+  const staleKinds = stale.map((line) => ({ kind: line.kind, since: line.lastSweepAt }));
+  const needs = await readNeedCards(dashboard, staleKinds, user, reader);
+  const none = emptyNote(t('No change yet: the first pull is the baseline.'));
+  const latest = changes.length === 0 ? none : changeList(changes, reader, await pushersOf(session, changes));
+  const allChanges = html`<a href="/changes">${t('All changes')}</a>`;
+  const location = html`<span translate="no">${session.location}</span>`;
+  const content = html`${needs.length === 0 ? calmPanel(kinds, await readFailing(session), reader) : needsPanel(needs, reader, user?.role)}
+    ${tiles(reader, kinds, outbox)}
+    <div class="columns">
+      ${kindsPanel(kinds, reader)}
+      ${panel({ id: 'changes', title: t('Latest changes'), note: allChanges, isLive: true }, latest)}
+    </div>`;
+  return { title: t('Overview'), about: t('Mirror: {location}', { location }), content };
+});
 
 function calmPanel(
   kinds: readonly KindLine[],

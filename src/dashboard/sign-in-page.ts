@@ -11,7 +11,8 @@ import type { RouteContext, Server } from '../http/server.ts';
 import { html, type Html } from '../http/html.ts';
 import { sendHtml } from '../http/language.ts';
 import { translatorFor } from '../lib/text/translator.ts';
-import { markEnglish } from './parts/layout.ts';
+import { markEnglish } from './parts/english.ts';
+import { formOf } from './parts/forms.ts';
 import { languageSwitch, OWN_PATH } from './parts/language-switch.ts';
 
 const form = z.strictObject({
@@ -83,6 +84,8 @@ export function sendSignIn(
       : html`<p class="fault" role="alert">
           ${markEnglish(translator, refusal.detail)} ${markEnglish(translator, refusal.hint ?? '')}
         </p>`;
+  const attributes = html`autocomplete="current-password" required autofocus`;
+  const field = { name: 'token', label: t('Your token'), type: 'password', attributes } as const;
   const page = html`<!doctype html>
     <html lang="${translator.language}">
       <head>
@@ -97,19 +100,7 @@ export function sendSignIn(
           <h1>bms-sync</h1>
           ${fault}
           ${wasSent === true ? html`<p class="fault" role="alert">${t('Your session had ended. Nothing was stored: sign in, then send the form again.')}</p>` : null}
-          <form method="post" action="/login">
-            ${next === undefined ? null : html`<input type="hidden" name="next" value="${next}" />`}
-            <label for="token">${t('Your token')}</label>
-            <input
-              id="token"
-              name="token"
-              type="password"
-              autocomplete="current-password"
-              required
-              autofocus
-            />
-            <button>${t('Sign in')}</button>
-          </form>
+          ${formOf({ action: '/login', values: next === undefined ? {} : { next }, fields: [field], button: t('Sign in') })}
           <p class="quiet">
             ${t(
               'Ask an admin for a token ({command}). The first admin uses the value of the setting {setting}.',

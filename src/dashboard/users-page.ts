@@ -1,12 +1,13 @@
 import { addedUser, addUser, readUserList, removeUser, rotateUser } from '../operations/users.ts';
 import type { AnyOperation } from '../operations/operation.ts';
 import type { Server, Typed } from '../http/server.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
+import { html, type Html } from '../http/html.ts';
 import type { Translator } from '../lib/text/translator.ts';
 import { USER_ROLES } from '../store/users/user-store.ts';
 import { decisionForms, type DecisionButton } from './parts/decisions.ts';
-import { emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
-import { addPage, addResultForm, type Dashboard } from './parts/page.ts';
+import { formOf, type FormField } from './parts/forms.ts';
+import { column, foldedTable, panel, secretPanel } from './parts/layout.ts';
+import { pageAt, addResultForm, type Dashboard, type PageRequest } from './parts/page.ts';
 import type { Reader } from './parts/reader.ts';
 
 const PATH = '/users';
@@ -15,59 +16,50 @@ const PATH = '/users';
 export function addUsersPage(app: Server, dashboard: Dashboard): void {
   const summary = 'Show the users who may read, push, decide or administer';
   const page = { path: PATH, summary, role: 'admin' } as const;
-  addPage(app, dashboard, page, (request) => usersPage(dashboard, request.reader, null));
+  pageAt(page, usersPage)(app, dashboard);
   for (const [operation, title] of [
     [{ ...addUser, formOf: addForm }, '{name} was added'],
     [rotateUser, '{name} has a new token'],
-  ] as const) {
-    addResultForm(app, dashboard, operation, ({ reader }, document) => {
+  ] as const)
+    addResultForm(app, { context: dashboard, operation }, usersPage, ({ reader }, document) => {
       const { name, token } = addedUser.parse(document);
       const note = reader.t('Give this token to {name}: it signs in, and it is not shown again.', { name });
-      return usersPage(dashboard, reader, secretPanel(reader, reader.t(title, { name }), note, token));
+      return secretPanel(reader, reader.t(title, { name }), note, token);
     });
-  }
 }
 
-async function usersPage(dashboard: Dashboard, reader: Reader, added: Html | null) {
-  const { t } = reader;
-  const { users } = await readUserList(dashboard.session);
-  const list =
-    users.length === 0
-      ? emptyNote(t('No users yet. The value of ADMIN_TOKEN signs in as admin.'))
-      : dataTable(
-          t('Users'),
-          [...reader.tEach('name', 'role', 'since'), t('decide')],
-          users.map(
-            ({ name, role, createdAt }) =>
-              html`<tr>
-                <th scope="row" translate="no">${name}</th>
-                <td class="early">${roleForm(reader, name, role)}</td>
-                <td data-title="${t('since')}">${reader.when(createdAt)}</td>
-                <td class="decide">${tokenForms(reader, name)}</td>
-              </tr>`,
-          ),
-          'cards',
-        );
-  const title = t('Users');
-  const content = html`${pageTitle(title, t('A viewer reads, a writer also pushes, an operator also decides, an admin also administers.'))}
-  ${added} ${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)} ${addForm(reader)}`;
-  return { title, content };
-}
-
-const roleOptions = (reader: Translator, chosen: string): readonly Html[] =>
-  USER_ROLES.map(
-    (role) =>
-      html`<option value="${role}" ${role === chosen ? html`selected` : null}>${reader.term(role)}</option>`,
+async function usersPage({ session }: Dashboard, { reader }: Pick<PageRequest<unknown, unknown>, 'reader'>) {
+  const { t, when } = reader;
+  const { users: rows } = await readUserList(session);
+  const list = foldedTable(
+    reader,
+    {
+      open: 12,
+      caption: t('Users'),
+      rows,
+      none: t('No users yet. The value of ADMIN_TOKEN signs in as admin.'),
+    },
+    column(t('name'), 'data', ({ name }) => name),
+    column(t('role'), 'early', ({ name, role }) => roleForm(reader, name, role)),
+    column(t('since'), 'named', ({ createdAt }) => when(createdAt)),
+    column(t('decide'), 'decide', ({ name }) => tokenForms(reader, name)),
   );
+  const content = html`${panel({ id: 'users', title: t('Who has access'), isLive: false }, list)}
+  ${addForm(reader)}`;
+  const about = 'A viewer reads, a writer also pushes, an operator also decides, an admin also administers.';
+  return { title: t('Users'), about: t(about), content };
+}
 
-const roleForm = (reader: Reader, name: string, role: string): Html =>
-  html`<form class="inline" method="post" action="${PATH}/${encodeURIComponent(name)}/role">
-    <input type="hidden" name="back" value="${PATH}" />
-    <select name="role" aria-label="${reader.t('Role of {name}', { name })}">
-      ${roleOptions(reader, role)}
-    </select>
-    <button>${reader.t('Change role')}</button>
-  </form>`;
+const roleField = ({ term }: Translator, label: FormField['label'], value: string): FormField => {
+  return { name: 'role', label, value, choices: USER_ROLES, labelOf: term };
+};
+
+function roleForm(reader: Reader, name: string, role: string): Html {
+  const label = html`<span class="unseen">${reader.t('Role of {name}', { name })}</span>`;
+  const action = `${PATH}/${encodeURIComponent(name)}/role`;
+  const fields = [roleField(reader, label, role)];
+  return formOf({ action, look: 'inline', values: { back: PATH }, fields, button: reader.t('Change role') });
+}
 
 /** Both end the user's present token. */
 const tokenForms = ({ t }: Reader, name: string): Html => {
@@ -81,19 +73,13 @@ const tokenForms = ({ t }: Reader, name: string): Html => {
   return decisionForms([rotate, remove], PATH, 'admin');
 };
 
-function addForm(reader: Translator, { name = '', role = 'viewer' }: Typed = {}): Html {
-  const form = html`<form class="filters body" method="post" action="${PATH}">
-    <label>
-      ${reader.t('name')}
-      <input name="name" value="${name}" required maxlength="100" autocomplete="off" />
-    </label>
-    <label>
-      ${reader.t('role')}
-      <select name="role">
-        ${roleOptions(reader, role)}
-      </select>
-    </label>
-    <button class="main">${reader.t('Add')}</button>
-  </form>`;
-  return panel({ id: 'add', title: reader.t('Add a user'), isLive: false }, form);
+function addForm(reader: Translator, { name, role = 'viewer' }: Typed = {}): Html {
+  const { t } = reader;
+  const attributes = html`required maxlength="100" autocomplete="off"`;
+  const fields = [
+    { name: 'name', label: t('name'), value: name, attributes },
+    roleField(reader, t('role'), role),
+  ];
+  const form = formOf({ action: PATH, look: 'filters body', fields, button: t('Add'), isMain: true });
+  return panel({ id: 'add', title: t('Add a user'), isLive: false }, form);
 }

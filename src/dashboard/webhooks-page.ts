@@ -9,12 +9,13 @@ import type { MessageKey, Translator } from '../lib/text/translator.ts';
 import { addWebhook, testWebhook } from '../operations/webhooks.ts';
 import { recordLink } from './parts/change-list.ts';
 import { decisionForms, endpointButtons, canSend, type DecisionButton } from './parts/decisions.ts';
-import { dataTable, html, type Html } from '../http/html.ts';
-import { badge, emptyNote, pageTitle, panel, secretPanel } from './parts/layout.ts';
-import { addPage, addResultForm, beforeId, type Dashboard, type PageRequest } from './parts/page.ts';
+import { html, type Html } from '../http/html.ts';
+import { filterForm, formOf } from './parts/forms.ts';
+import { badge, column, countColumn, dataTable, panel, secretPanel } from './parts/layout.ts';
+import { pageAt, addResultForm, beforeId, type Dashboard, type PageRequest } from './parts/page.ts';
 import { filterValue } from '../operations/inputs.ts';
 import type { Reader } from './parts/reader.ts';
-import { filterForm, listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
+import { listPage, PAGE_ROWS, pageLinks } from './parts/paging.ts';
 import { ellipsize, labelledKind, labelledKinds } from './parts/values.ts';
 
 const PATH = '/webhooks';
@@ -22,22 +23,20 @@ const PATH = '/webhooks';
 export function addWebhooksPage(app: Server, dashboard: Dashboard): void {
   const querystring = z.object({ endpoint: filterValue, before: beforeId });
   const page = { path: PATH, summary: 'Show endpoints and their deliveries', querystring };
-  addPage(app, dashboard, page, (request) => webhooksPage(dashboard, request));
-  addResultForm(app, dashboard, { ...addWebhook, formOf: addForm }, (request, document) => {
-    const { name, secret } = document as RevealedSecret;
-    const { t } = request.reader;
-    const title = t('{name} was added', { name });
-    if (request.params['format'] !== 'json')
-      return webhooksPage(dashboard, request, noticeOf(`${title}.`, true));
-    const note = t('{name} checks signatures with this secret, which is not shown again:', { name });
-    return webhooksPage(dashboard, request, secretPanel(request.reader, title, note, secret));
+  pageAt(page, webhooksPage)(app, dashboard);
+  const adding = { context: dashboard, operation: { ...addWebhook, formOf: addForm } };
+  addResultForm(app, adding, webhooksPage, ({ reader, params }, document) => {
+    const { name, secret } = document as unknown as RevealedSecret;
+    const title = reader.t('{name} was added', { name });
+    if (params['format'] !== 'json') return noticeOf(`${title}.`, true);
+    const note = '{name} checks signatures with this secret, which is not shown again:';
+    return secretPanel(reader, title, reader.t(note, { name }), secret);
   });
-  addResultForm(app, dashboard, testWebhook, (request, document) => {
-    const { name, delivered, error, status } = document as EndpointTest;
-    const { t } = request.reader;
+  const testing = { context: dashboard, operation: testWebhook };
+  addResultForm(app, testing, webhooksPage, ({ reader: { t } }, document) => {
+    const { name, delivered, error, status } = document as unknown as EndpointTest;
     const outcome = { name, cause: status ?? error ?? '' };
-    const text = delivered ? t('{name} accepted the test.', outcome) : t(FAILED, outcome);
-    return webhooksPage(dashboard, request, noticeOf(text, delivered));
+    return noticeOf(delivered ? t('{name} accepted the test.', outcome) : t(FAILED, outcome), delivered);
   });
 }
 
@@ -48,116 +47,90 @@ const noticeOf = (text: string, isGood: boolean): Html =>
 
 type Filters = Readonly<Partial<{ endpoint: string | undefined; before: number | undefined }>>;
 
-async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, Filters>, result?: Html) {
+async function webhooksPage(dashboard: Dashboard, request: PageRequest<unknown, Filters>) {
   const { user, query, reader } = request;
   const { session } = dashboard;
   const { t } = reader;
-  const { before: last, endpoint } = query;
-  const { read, total } = await listDeliveries(session, { endpoint, before: last, limit: PAGE_ROWS + 1 });
+  const { before, endpoint } = query;
+  const { read, total } = await listDeliveries(session, { endpoint, before, limit: PAGE_ROWS + 1 });
   const endpoints = await listEndpoints(session);
-  const { rows, ...rest } = listPage(read, (delivery) => delivery.id, total);
-  const deliveries = html`${rows.length === 0 ? emptyNote(t('None.')) : deliveryTable(rows, reader)}
-  ${pageLinks(reader, PATH, { endpoint, before: last }, rest)}`;
+  const page = listPage(read, (delivery) => delivery.id, total);
+  const ways = pageLinks(reader, { path: PATH, query: { endpoint, before } }, page);
   const choices = endpoints.map((endpoint) => endpoint.name);
-  const content = html`${pageTitle(t('Webhooks'), t('Events that are sent to people and to other programs'))}
-  ${result ?? null}
-  ${panel(
-    { id: 'endpoints', title: t('Endpoints'), isLive: true },
-    endpoints.length === 0 ? emptyNote(t('None.')) : endpointTable(endpoints, reader, user?.role),
-  )}
+  const content = html`${panel({ id: 'endpoints', title: t('Endpoints'), isLive: true }, endpointTable(endpoints, reader, user?.role))}
   ${canSend(user?.role, PATH) ? addForm(reader) : null}
-  ${filterForm(reader, PATH, [{ name: 'endpoint', label: t('endpoint'), value: endpoint, choices }])}
-  ${panel({ id: 'deliveries', title: t('Deliveries'), isLive: last === undefined }, deliveries)}`;
-  return { title: t('Webhooks'), content };
+  ${filterForm(reader, PATH, { name: 'endpoint', label: t('endpoint'), value: endpoint, choices })}
+  ${panel({ id: 'deliveries', title: t('Deliveries'), isLive: before === undefined }, html`${deliveryTable(page.rows, reader)} ${ways}`)}`;
+  return { title: t('Webhooks'), about: t('Events that are sent to people and to other programs'), content };
 }
 
 /** The receivers that most people add; `format` of the operation. */
 const RECEIVERS = { slack: 'Slack', teams: 'Teams', email: 'E-mail', json: 'URL' } as const;
 
-function addForm(reader: Translator, { name = '', format = '', url = '' }: Typed = {}): Html {
-  const { t, language } = reader;
-  const formats = Object.entries(RECEIVERS).map(
-    ([value, label]) =>
-      html`<option value="${value}" ${value === format ? html`selected` : null}>${t(label)}</option>`,
-  );
-  const form = html`<form class="filters body" method="post" action="${PATH}">
-    <input type="hidden" name="language" value="${language}" />
-    <label
-      >${t('name')} <input name="name" value="${name}" required maxlength="64" autocomplete="off"
-    /></label>
-    <label
-      >${t('receiver')}
-      <select name="format">
-        ${formats}
-      </select></label
-    >
-    <label
-      >${t('address')} <input name="url" value="${url}" required maxlength="2048" autocomplete="off"
-    /></label>
-    <button class="main">${t('Add')}</button>
-  </form>`;
+function addForm({ t, language }: Translator, { name, format, url }: Typed = {}): Html {
+  const attributes = (longest: number) => html`required maxlength="${longest}" autocomplete="off"`;
+  const choices = Object.keys(RECEIVERS);
+  const labelOf = (receiver: string): string => t(RECEIVERS[receiver as keyof typeof RECEIVERS]);
+  const fields = [
+    { name: 'name', label: t('name'), value: name, attributes: attributes(64) },
+    { name: 'format', label: t('receiver'), value: format, choices, labelOf },
+    { name: 'url', label: t('address'), value: url, attributes: attributes(2048) },
+  ];
+  const sent = { values: { language }, fields, button: t('Add'), isMain: true };
   const note = t('Slack and Teams: the address of an incoming webhook. E-mail: one address.');
-  return panel({ id: 'add', title: t('Add a receiver'), note, isLive: false }, form);
+  const head = { id: 'add', title: t('Add a receiver'), note, isLive: false };
+  return panel(head, formOf({ action: PATH, look: 'filters body', ...sent }));
 }
 
-function endpointTable(endpoints: readonly EndpointWithHealth[], reader: Reader, role?: UserRole): Html {
-  const canDecide = canSend(role, `${PATH}/name/enable`);
-  const { t, tEach, term, count, when } = reader;
+function endpointTable(rows: readonly EndpointWithHealth[], reader: Reader, role?: UserRole): Html {
+  const { t, term, count, when } = reader;
   const buttonsOf = (endpoint: EndpointWithHealth): readonly DecisionButton[] => [
     ...endpointButtons(reader, endpoint),
     { label: t('Test'), about: endpoint.name, address: `${PATH}/${endpoint.name}/test` },
   ];
-  const rows = endpoints.map((endpoint) => {
-    const { name, kinds, changes, health, pending, pendingSince, nextAttemptAt, deliveredAt, failures } =
-      endpoint;
-    return html`<tr>
-      <th scope="row"><span translate="no">${name}</span> ${badge(reader, health)}</th>
-      <td class="small brief" translate="no">${maskedUrl(endpoint, role)}</td>
-      <td class="small brief">
-        ${kinds === null ? t('all kinds') : labelledKinds(reader, kinds)};
-        ${changes === null ? t('all changes') : changes.map(term).join(', ')}
-      </td>
-      <td data-title="${t('last delivery')}" class="nowrap early">
-        ${deliveredAt === null ? t('never') : when(deliveredAt)}
-      </td>
-      <td data-title="${t('waiting')}" class="number early ${pending === 0 ? 'blank' : ''}">
-        ${pending === 0 ? '–' : count(pending)}
-        ${pendingSince === null ? null : html`<p class="small quiet wide">${t('oldest {when}', { when: when(pendingSince) })}</p>`}
-        ${nextAttemptAt === null ? null : html`<p class="small quiet wide">${t('next attempt {when}', { when: when(nextAttemptAt) })}</p>`}
-      </td>
-      <td class="number wide">${failures === 0 ? '–' : count(failures)}</td>
-      ${canDecide ? html`<td class="decide">${decisionForms(buttonsOf(endpoint), PATH, role)}</td>` : null}
-    </tr>`;
-  });
-  const numbers = tEach('waiting', 'failures in a row').map((number) => ({ number }));
-  const decide = canDecide ? [t('decide')] : [];
-  const names = tEach('endpoint', 'address', 'events', 'last delivery');
-  const headings = [...names, ...numbers, ...decide];
-  return dataTable(t('Endpoints, by name'), headings, rows, 'cards');
+  const waiting = ({ pending, pendingSince, nextAttemptAt }: EndpointWithHealth): Html | null => {
+    if (pending === 0) return null;
+    const times = html`${pendingSince && html`<p class="small quiet wide">${t('oldest {when}', { when: when(pendingSince) })}</p>`}
+    ${nextAttemptAt && html`<p class="small quiet wide">${t('next attempt {when}', { when: when(nextAttemptAt) })}</p>`}`;
+    return html`${count(pending)} ${times}`;
+  };
+  return dataTable(
+    { caption: t('Endpoints, by name'), rows, none: t('None.') },
+    column(t('endpoint'), '', ({ name, health }) => {
+      return html`<span translate="no">${name}</span> ${badge(reader, health)}`;
+    }),
+    column(t('address'), 'small brief data', (endpoint) => maskedUrl(endpoint, role)),
+    column(t('events'), 'small brief', ({ kinds, changes }) => {
+      const sorts = changes === null ? t('all changes') : changes.map(term).join(', ');
+      return html`${kinds === null ? t('all kinds') : labelledKinds(reader, kinds)}; ${sorts}`;
+    }),
+    column(t('last delivery'), 'named nowrap early', ({ deliveredAt }) => when(deliveredAt) ?? t('never')),
+    column(t('waiting'), 'number named early', waiting),
+    countColumn(reader, 'failures in a row', ({ failures }) => failures, 'number wide'),
+    canSend(role, `${PATH}/name/enable`)
+      ? column(t('decide'), 'decide', (endpoint) => decisionForms(buttonsOf(endpoint), PATH, role))
+      : null,
+  );
 }
 
 const LONGEST_ANSWER = 120;
 
-function deliveryTable(deliveries: readonly LoggedDelivery[], reader: Reader): Html {
-  const { t, tEach, when } = reader;
-  const rows = deliveries.map(
-    (delivery) =>
-      html`<tr>
-        <th scope="row">${eventName(delivery, reader)}</th>
-        <td data-title="${t('endpoint')}" translate="no">${delivery.endpoint}</td>
-        <td>${recordOf(delivery, reader)}</td>
-        <td class="early">${badge(reader, delivery.state)}</td>
-        <td class="small brief" translate="no">
-          ${delivery.status ?? delivery.error ?? '–'}
-          <span class="quiet">${ellipsize(delivery.responseStart ?? '', LONGEST_ANSWER)}</span>
-        </td>
-        <td data-title="${t('attempts')}" class="number wide">${delivery.attempts}</td>
-        <td class="nowrap early">${when(delivery.createdAt)}</td>
-      </tr>`,
+function deliveryTable(rows: readonly LoggedDelivery[], reader: Reader): Html {
+  const { t, when } = reader;
+  return dataTable(
+    { caption: t('Deliveries, newest first'), rows, none: t('None.') },
+    column(t('event'), '', (delivery) => eventName(delivery, reader)),
+    column(t('endpoint'), 'named data', ({ endpoint }) => endpoint),
+    column(t('record'), '', (delivery) => recordOf(delivery, reader)),
+    column(t('state'), 'early', ({ state }) => badge(reader, state)),
+    column(t('answer'), 'small brief data', ({ status, error, responseStart }) => {
+      const start =
+        responseStart && html`<span class="quiet">${ellipsize(responseStart, LONGEST_ANSWER)}</span>`;
+      return html`${status ?? error ?? '–'} ${start}`;
+    }),
+    countColumn(reader, 'attempts', ({ attempts }) => attempts, 'number wide'),
+    column(t('planned'), 'nowrap early', ({ createdAt }) => when(createdAt)),
   );
-  const names = tEach('event', 'endpoint', 'record', 'state', 'answer');
-  const headings = [...names, { number: t('attempts') }, t('planned')];
-  return dataTable(t('Deliveries, newest first'), headings, rows, 'cards');
 }
 
 /** A change of a record by its state; a notification by its type. */
@@ -166,9 +139,8 @@ const eventName = ({ type, kind }: LoggedDelivery, reader: Reader): Html =>
     ? html`<span title="${type}">${reader.term(type.slice(kind.length + 1))}</span>`
     : html`<span translate="no">${type}</span>`;
 
-function recordOf(delivery: LoggedDelivery, reader: Reader): Html {
-  const { kind, recordId, seq } = delivery;
-  if (kind === null) return html`–`;
+function recordOf({ kind, recordId, seq }: LoggedDelivery, reader: Reader): Html | null {
+  if (kind === null) return null;
   if (recordId === null) return html`<a href="/kinds/${kind}">${labelledKind(reader, kind)}</a>`;
   const event =
     seq === null

@@ -21,33 +21,3 @@ function renderPart(part: Part): string {
 
 /** Lets a part that scrolls take the keyboard's focus, under a name. */
 export const focusable = (label: string): Html => html`tabindex="0" role="group" aria-label="${label}"`;
-
-/** A heading: a text, a text over numbers, or HTML. */
-type Heading = string | Html | { readonly number: string | Html };
-
-/** Writes a table, a `tr` for each row. `cards`: each is a card on a narrow screen; `words`, `diff`: headings are visible to screen readers only. */
-export function dataTable(
-  caption: string,
-  headings: readonly Heading[],
-  rows: readonly Html[],
-  layout: 'cards' | 'grid' | 'words' | 'diff' = 'grid',
-): Html {
-  const hasHiddenHeadings = layout === 'words' || layout === 'diff';
-  return html`<table class="${layout}">
-    <caption class="unseen">
-      ${caption}
-    </caption>
-    <thead ${hasHiddenHeadings ? html`class="unseen"` : null}>
-      <tr>
-        ${headings.map((heading) =>
-          typeof heading === 'object' && 'number' in heading
-            ? html`<th scope="col" class="number">${heading.number}</th>`
-            : html`<th scope="col">${heading}</th>`,
-        )}
-      </tr>
-    </thead>
-    <tbody>
-      ${rows}
-    </tbody>
-  </table>`;
-}

@@ -10,7 +10,7 @@ main { background: light-dark(#fff, #182028); border: 1px solid light-dark(#dfe4
   max-width: 22rem; padding: 1.5rem 2rem; }
 h1 { font-size: 1.2rem; margin: 0 0 1rem; }
 form { display: grid; gap: 0.5rem; }
-label { font-weight: 600; }
+label { display: grid; font-weight: 600; gap: 0.5rem; }
 input, button { border: 1px solid light-dark(#8793a1, #6b7886); border-radius: 8px; font: inherit; padding: 0.5rem 0.7rem; }
 button { background: #0b6b6b; border-color: #0b6b6b; color: #fff; cursor: pointer; font-weight: 600; }
 :focus-visible { outline: 3px solid #2f8fdd; outline-offset: 2px; }

@@ -286,6 +286,8 @@ test('on a phone nothing is wider than the window, and every button is large eno
     await go(page, path);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect([path, wide]).toEqual([path, 0]);
+    const tall = await page.evaluate<number>('document.documentElement.scrollHeight');
+    if (path !== '/') expect([path, tall > 3000]).toEqual([path, false]); // Four windows, however long its list.
     for (const button of await page.getByRole('button').all())
       expect((await button.boundingBox())?.height ?? 0).toBeGreaterThanOrEqual(40);
   }

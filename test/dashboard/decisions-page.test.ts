@@ -6,7 +6,8 @@ import { insertUser, USER_ROLES } from '../../src/store/users/user-store.ts';
 import { saveAbsences } from '../../src/store/records/deletion-store.ts';
 import { serveMirror, type Stage } from '../http/stage.ts';
 import { ONE_DATABASE } from '../store/databases.ts';
-import { NOON, putRecords } from '../store/temp-mirror.ts';
+import { kindNamed, NOON, NOON_TEXT, putRecords, tempMirror } from '../store/temp-mirror.ts';
+import { decidePlan, insertPlan } from '../../src/features/plans/store.ts';
 
 const pageOf = async ({ get }: Stage, path: string, token?: string): Promise<string> =>
   (await get(path, token === undefined ? {} : { authorization: `Bearer ${token}` })).text();
@@ -33,6 +34,64 @@ describe.each(ONE_DATABASE)('the page of decisions of a mirror in %s', (_name, o
     const row = />Outbox · Retry<[^]*?<\/tr>/.exec(await pageOf(stage, '/decisions'))?.[0] ?? '';
     expect(row).toMatch(/120[^]*Marie[^]*operator[^]*the command line[^]*2026-03-01 12:00/);
   });
+});
+
+test('names the records, entries and plans of a decision, and words its details as sentences', async () => {
+  const session = await tempMirror([kindNamed('clients')]);
+  const stage = await serveMirror(session);
+  const create = { operation: 'create', kind: 'clients', data: { code: 'C-9', name: 'Ada' } };
+  await stage.post('/v1/outbox', create, { 'idempotency-key': 'one' });
+  const by = { who: 'Marie', role: 'operator', via: 'page' } as const;
+  await session.atomically(async (tx) => {
+    await putRecords(tx, 'clients', [{ id: '17', _raw: '{"id":17,"name":"Zoé"}' }]);
+    const plan = { kind: 'clients', origin: 'prices.csv', createdBy: 'Ada', createdAt: NOON_TEXT };
+    const id = await insertPlan(tx, plan, []);
+    await decidePlan(tx, id, {
+      state: 'rejected',
+      closedAt: NOON_TEXT,
+      closedBy: 'Marie',
+      reason: 'too <dear>',
+    });
+    for (const [what, target, detail] of [
+      ['backfill', 'clients', 'ids 17,18'],
+      ['outbox retry', '1', 'overwrite true; now true'],
+      ['outbox abandon', '99', null],
+      ['webhooks add', 'shop', 'kinds clients; changes created,deleted; format slack'],
+      ['plans reject', String(id), null],
+      ['pull', null, null],
+      ['something new', 'x', 'member of a later version'],
+    ] as const)
+      await saveDecision(tx, { ...by, what, target, detail }, NOON);
+  });
+  const textOf = async (language: string): Promise<readonly string[]> => {
+    const page = await (await stage.get('/decisions', { 'accept-language': language })).text();
+    const rows = page.split('<tbody>')[1]?.split('</tr>') ?? [];
+    const cells = rows.map((row) => /<td class="parts"[^]*?<\/td>/.exec(row)?.[0] ?? '');
+    return cells.map((cell) =>
+      cell
+        .replaceAll(/<[^>]*>|\s+/g, ' ')
+        .replaceAll(/ +/g, ' ')
+        .trim(),
+    );
+  };
+  expect(await textOf('en')).toEqual([
+    expect.stringContaining('member of a later version'),
+    expect.stringContaining('all kinds'),
+    expect.stringMatching(
+      /Plan 1 , clients.*prices\.csv : 0 updates, 0 creates, 0 refusals\. too &lt;dear&gt;/,
+    ),
+    expect.stringMatching(
+      /shop.*events of these kinds: clients\. .*changes: created, deleted\. .*as slack\./,
+    ),
+    expect.stringMatching(/^99 /),
+    expect.stringMatching(
+      /1 create C-9 · Ada.*Replaces the values of the other user\. Does not wait any longer\./,
+    ),
+    expect.stringMatching(/clients.*Reads these records again: Zoé, 18\./),
+    expect.stringMatching(/1 create C-9 · Ada.*1 entry was stored\./),
+    '',
+  ]);
+  expect((await textOf('fr')).join()).toContain('Relit ces fiches : Zoé, 18.');
 });
 
 const PAGES = ['/', '/deletions', '/outbox/1', '/webhooks', '/kinds/clients', '/decisions'];

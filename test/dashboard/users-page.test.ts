@@ -58,7 +58,7 @@ describe.each(ONE_DATABASE)('the page of users of a mirror in %s', (_name, open)
     expect(await pageOf(stage, '/', marie)).not.toContain('href="/users"');
     const changed = await submit(stage, '/users/Marie%20Roy/role', { role: 'admin', back: '/users' });
     expect([changed.status, changed.headers.get('location')]).toEqual([303, '/users?done=users%20role']);
-    expect(await pageOf(stage, '/users', marie)).toMatch(/Marie Roy.*<option value="admin" selected>/);
+    expect(await pageOf(stage, '/users', marie)).toMatch(/Marie Roy.*<option value="admin" selected ?>/);
     expect((await submit(stage, '/users/Marie%20Roy/role', { role: 'owner' })).status).toBe(400);
     expect((await submit(stage, '/users/nobody/role', { role: 'viewer' })).status).toBe(404);
     expect((await submit(stage, '/users/Marie%20Roy/remove', { back: '/users' })).status).toBe(303);

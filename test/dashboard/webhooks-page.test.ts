@@ -70,6 +70,7 @@ describe.each(ONE_DATABASE)('the page of webhooks of a mirror in %s', (_name, op
       '/webhooks/weak/test',
       '/webhooks/well/disable',
       '/webhooks/well/test',
+      '/webhooks',
     ]);
     for (const shown of ['https://hooks.slack.example/…', 'https://example.com/in?…'])
       expect(page).toContain(shown);

@@ -167,7 +167,7 @@ test('text of the mirror is text on the page', async () => {
   );
   const page = await (await get('/issues')).text();
   expect(page).toContain('>&lt;script&gt;alert(&apos;&quot;&amp;&apos;)&lt;/script&gt;<');
-  expect(page).toContain('>&lt;b&gt;</td>');
+  expect(page).toContain('>&lt;b&gt;</span></td>');
   expect(page).not.toContain('<script>');
 });
 

@@ -1,12 +1,12 @@
 import { fieldLabel, kindLabel } from '../../catalog/descriptions.ts';
 import type { RecordedChange } from '../../events/read-changes.ts';
 import { isArray } from '../../lib/json/json.ts';
-import { dataTable, html, type Html, type Part } from '../../http/html.ts';
+import { html, type Html, type Part } from '../../http/html.ts';
 import { entryOf } from '../../store/outbox/outbox-store.ts';
 import type { Translator } from '../../lib/text/translator.ts';
 import { parseObjectText, recordName } from '../../store/records/record-name.ts';
 import { FIELDS_EXCLUDED } from '../../store/records/record-story.ts';
-import { badge, itemList } from './layout.ts';
+import { badge, column, dataTable, itemList, link } from './layout.ts';
 import { ellipsize, labelledField, shownText } from './values.ts';
 import type { Reader } from './reader.ts';
 
@@ -87,25 +87,18 @@ export function recordLink(translator: Translator, kind: string, id: string | nu
 function fieldTable(
   reader: Reader,
   { seq, kind, recordId }: RecordedChange,
-  shown: ReturnType<typeof changedFields>,
+  rows: ReturnType<typeof changedFields>,
   inAll: number,
 ): Html {
-  const rows = shown.map(
-    ({ name, before, after }) =>
-      html`<tr>
-        <th scope="row">${labelledField(reader, kind, name)}</th>
-        <td><del>${ellipsize(before, LONGEST_VALUE)}</del></td>
-        <td><ins>${ellipsize(after, LONGEST_VALUE)}</ins></td>
-      </tr>`,
-  );
   const { t } = reader;
-  const more = inAll - rows.length;
-  const caption = t('Fields of {record} that changed', {
-    record: `${kindLabel(reader, kind, 'one')} ${recordId}`,
-  });
-  const way = html`<a href="${recordAddress(kind, recordId)}#change-${seq}"
-    >${t('and {n, number} more', { n: more })}</a
-  >`;
-  return html`${dataTable(caption, [t('field'), t('before'), t('after')], rows, 'diff')}
-  ${more > 0 ? html`<p class="quiet small more">${way}</p>` : null}`;
+  const n = inAll - rows.length;
+  const record = `${kindLabel(reader, kind, 'one')} ${recordId}`;
+  const way = link(`${recordAddress(kind, recordId)}#change-${seq}`, t('and {n, number} more', { n }));
+  const table = dataTable(
+    { caption: t('Fields of {record} that changed', { record }), rows, layout: 'diff' },
+    column(t('field'), '', ({ name }) => labelledField(reader, kind, name)),
+    column(t('before'), '', ({ before }) => html`<del>${ellipsize(before, LONGEST_VALUE)}</del>`),
+    column(t('after'), '', ({ after }) => html`<ins>${ellipsize(after, LONGEST_VALUE)}</ins>`),
+  );
+  return html`${table} ${n > 0 ? html`<p class="quiet small more">${way}</p>` : null}`;
 }

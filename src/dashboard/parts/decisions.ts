@@ -15,6 +15,7 @@ import { disableWebhook, enableWebhook, replayWebhook } from '../../operations/w
 import { sentence } from '../../lib/text/text.ts';
 import { formatRfc3339 } from '../../lib/time/clock.ts';
 import { html, type Html } from '../../http/html.ts';
+import { formOf } from './forms.ts';
 
 export interface DecisionButton {
   readonly label: string;
@@ -46,30 +47,21 @@ const FORMS = CORE_OPERATIONS.map((operation) => {
 export function decisionForms(buttons: readonly DecisionButton[], back: string, role?: UserRole): Html {
   const pressed = buttons.filter((button) => canSend(role, button.address, button.role));
   if (pressed.length === 0) return html``;
-  return html`<div class="deciding">
-    ${pressed.map(({ label, address, values = {}, isMain, about, confirmation }) => {
-      const hidden = Object.entries({ ...values, back }).map(
-        ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-      );
-      const unseen = about === undefined ? null : html` <span class="unseen">${about}</span>`;
-      const field = confirmation?.field;
-      const asked =
-        field === undefined
-          ? null
-          : html`<label>${field.label} <input name="${field.name}" maxlength="500" required /></label>`;
-      const form = html`<form method="post" action="${address}">
-        ${hidden}${asked}<button ${isMain === true ? html`class="main"` : null}>
-          ${confirmation?.answer ?? html`${label}${unseen}`}
-        </button>
-      </form>`;
-      if (confirmation === undefined) return form;
-      return html`<details class="asks ${isMain === true ? 'main' : ''}" id="asks-${address}">
-        <summary class="button">${label}…${unseen}</summary>
-        <p>${confirmation.question}</p>
-        ${form}
-      </details>`;
-    })}
-  </div>`;
+  const forms = pressed.map(({ label, address, values, isMain, about, confirmation }) => {
+    const named = html`${label} <span class="unseen">${about ?? ''}</span>`;
+    const main = isMain === true ? html`class="main"` : null;
+    const button = html`<button ${main}>${confirmation?.answer ?? named}</button>`;
+    const field = confirmation?.field;
+    const fields = field ? [{ ...field, attributes: html`maxlength="500" required` }] : [];
+    const form = formOf({ action: address, values: { ...values, back }, fields, button });
+    if (confirmation === undefined) return form;
+    return html`<details class="asks ${isMain === true ? 'main' : ''}" id="asks-${address}">
+      <summary class="button">${label}… <span class="unseen">${about ?? ''}</span></summary>
+      <p>${confirmation.question}</p>
+      ${form}
+    </details>`;
+  });
+  return html`<div class="deciding">${forms}</div>`;
 }
 
 /** Lists the effects of operations, each after its name: `Abandon: send nothing more…`. */
@@ -175,12 +167,10 @@ export function entryDecisions(translator: Translator, history: EntryHistory, ro
   const choices = choicesOf(entry);
   if (choices.length === 0) return null;
   const back = `/outbox/${entry.id}`;
-  const another = t('another record');
-  const adoptForm = html`<form class="filters adopt" method="post" action="${back}/adopt">
-    <input type="hidden" name="back" value="${back}" />
-    <label>${another} <input name="recordId" inputmode="numeric" pattern="[0-9]+" required /></label>
-    <button>${t('Adopt')}</button>
-  </form>`;
+  const attributes = html`inputmode="numeric" pattern="[0-9]+" required`;
+  const fields = [{ name: 'recordId', label: t('another record'), attributes }];
+  const sent = { values: { back }, fields, button: t('Adopt') };
+  const adoptForm = formOf({ action: `${back}/adopt`, look: 'filters adopt', ...sent });
   return html`<p class="quiet">${entryEffects(translator, entry)}</p>
     ${decisionForms(entryButtons(translator, history), back, role)}
     ${choices.includes('adopt') && canSend(role, `${back}/adopt`) ? adoptForm : null}`;

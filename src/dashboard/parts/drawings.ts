@@ -1,4 +1,5 @@
-import { dataTable, focusable, html, type Html } from '../../http/html.ts';
+import { focusable, html, type Html } from '../../http/html.ts';
+import { column, dataTable } from './layout.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 import type { Reader } from './reader.ts';
 
@@ -22,18 +23,16 @@ export function plotFigure(plot: Plot, reader: Reader): Html {
     at: points.map((point) => point.at.getTime() / 1000),
     values: points.map((point) => point.value),
   });
-  const rows = points.toReversed().map(
-    (point) =>
-      html`<tr>
-        <th scope="row">${minute(point.at)}</th>
-        <td class="number">${count(point.value)}</td>
-      </tr>`,
+  const table = dataTable(
+    { caption: title, rows: points.toReversed(), layout: 'grid' },
+    column(t('when'), '', ({ at }) => minute(at)),
+    column(unit, 'number', ({ value }) => count(value)),
   );
   return html`<figure class="plot" id="plot-${id}">
     <div class="canvas" data-plot="${data}" aria-hidden="true"></div>
     <details id="table-${id}">
       <summary>${t('{title}: as a table', { title })}</summary>
-      <div class="scroll" ${focusable(title)}>${dataTable(title, [t('when'), { number: unit }], rows)}</div>
+      <div class="scroll" ${focusable(title)}>${table}</div>
     </details>
   </figure>`;
 }

@@ -9,10 +9,10 @@ import { countSuppressed } from '../../store/records/erasure-store.ts';
 import { readStale } from '../../checks/stale-kinds.ts';
 import { nextPulls } from '../../checks/status.ts';
 import { readRepeats } from '../../store/runs/repeats.ts';
-import { badge, panel } from './layout.ts';
+import { badge, column, dataTable, panel } from './layout.ts';
 import { sparkLine } from './drawings.ts';
 import type { MessageKey, Translator } from '../../lib/text/translator.ts';
-import { dataTable, html, type Html } from '../../http/html.ts';
+import { html, type Html } from '../../http/html.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
 
@@ -91,35 +91,40 @@ export function kindsPanel(kinds: readonly KindLine[], reader: Reader): Html {
         : '{n, plural, one {# of {all} is} other {# of {all} are}} certified: the mirror has exactly the rows of their lists',
     { n: certified, all: kinds.length },
   );
-  const middle = [{ number: t('rows') }, t('changes, last 48 h'), { number: t('open issues') }];
-  const headings = [t('kind'), t('certificate'), t('last read'), ...middle];
-  const lines = kinds.map((line) => {
-    const { kind, rows, single, hours, openIssues: issues } = line;
-    const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
-    return html`<tr>
-      <th scope="row"><a href="/records/${kind}" title="${kind}">${kindLabel(reader, kind)}</a></th>
-      <td class="parts">
-        <a href="/kinds/${kind}">${stateBadge(reader, line)}</a> ${proofWords(line, reader)}
-      </td>
-      <td data-title="${t('last read')}">${lastReadWords(line, reader)}</td>
-      <td class="number" data-title="${t('rows')}">
-        ${rows === null ? '…' : count(rows)}
-        ${single === 0 ? null : html`<p class="quiet small">${t(SINGLE, { n: single })}</p>`}
-      </td>
-      <td class="${changes === 0 ? 'blank' : ''}" data-title="${t('changes')}">
-        <div class="beside">
-          ${hours === null || hours.length === 0 ? null : sparkLine(reader, hours)}
-          <span class="quiet small">${changes === 0 ? '' : changes === null ? '…' : count(changes)}</span>
-        </div>
-      </td>
-      <td class="number ${issues === 0 ? 'blank' : ''}" data-title="${t('open issues')}">
-        ${issues === 0 ? '–' : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`}
-      </td>
-    </tr>`;
-  });
-  const table = dataTable(t('Record kinds: freshness and reliability'), headings, lines, 'cards');
+  const table = dataTable(
+    { caption: t('Record kinds: freshness and reliability'), rows: kinds },
+    column(t('kind'), '', ({ kind }) => {
+      return html`<a href="/records/${kind}" title="${kind}">${kindLabel(reader, kind)}</a>`;
+    }),
+    column(t('certificate'), 'parts', (line) => {
+      const end = html`<a href="/kinds/${line.kind}">${stateBadge(reader, line)}</a>`;
+      return html`${end} ${proofWords(line, reader)}`;
+    }),
+    column(t('last read'), 'named', (line) => lastReadWords(line, reader)),
+    column(t('rows'), 'number named', ({ rows, single }) => {
+      const unlisted = html`<p class="quiet small">${t(SINGLE, { n: single })}</p>`;
+      return html`${rows === null ? '…' : count(rows)} ${single === 0 ? null : unlisted}`;
+    }),
+    {
+      ...column(t('changes'), 'named', ({ hours }: KindLine) => changesCell(hours, reader)),
+      heading: t('changes, last 48 h'),
+    },
+    column(t('open issues'), 'number named', ({ kind, openIssues: issues }) =>
+      issues === 0 ? null : html`<a href="/issues?kind=${kind}">${count(issues)}</a>`,
+    ),
+  );
   const notes = html`${note} ${countedWords(kinds, reader)}`;
   return panel({ id: 'kinds', title: t('Record kinds'), note: notes, isLive: true }, table);
+}
+
+/** Null if there was none: most kinds of most days. */
+function changesCell(hours: KindLine['hours'], reader: Reader): Html | null {
+  const changes = hours?.reduce((sum, count) => sum + count, 0) ?? null;
+  if (changes === 0) return null;
+  return html`<div class="beside">
+    ${hours === null ? null : sparkLine(reader, hours)}
+    <span class="quiet small">${changes === null ? '…' : reader.count(changes)}</span>
+  </div>`;
 }
 
 /** When the list of a kind was known exactly, and why it is not now. */
@@ -127,11 +132,9 @@ function proofWords(line: KindLine, reader: Reader): Html {
   const { t, when } = reader;
   const { certifiedAt: at } = line;
   const { why } = describeOutcome(line, reader);
-  const proven =
-    at === null
-      ? null
-      : html`<span class="quiet small nowrap wide">${t('known exactly {when}', { when: when(at) })}</span>`;
-  return html`${proven} ${why === null ? null : html`<p class="quiet small brief">${why}</p>`}`;
+  const proven = at && t('known exactly {when}', { when: when(at) });
+  return html`${proven && html`<span class="quiet small nowrap wide">${proven}</span>`}
+  ${why && html`<p class="quiet small brief">${why}</p>`}`;
 }
 
 /** Of the rows that no list has shown: with these, the rows of a list and its deletions add up to all. */
@@ -143,8 +146,7 @@ export const stateBadge = (translator: Translator, end: Pick<KindLine, 'state' |
 /** When a kind was read to its end, and when it is read next. */
 export function lastReadWords({ lastSweepAt: at, nextAt }: KindLine, reader: Reader): Html {
   const { t, when } = reader;
-  const read = at === null ? t('never') : when(at);
-  return html`${read}
+  return html`${when(at) ?? t('never')}
     <span class="quiet small ${nextAt === null ? '' : 'nowrap wide'}">${dueWords(nextAt, reader)}</span>`;
 }
 

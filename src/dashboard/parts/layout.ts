@@ -1,12 +1,5 @@
 import { html, type Html, type Part } from '../../http/html.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
-import { translateReason } from '../../words/stored-reasons.ts';
-
-export const pageTitle = (title: Part, about: Part): Html =>
-  html`<div class="title">
-    <h1>${title}</h1>
-    <p>${about}</p>
-  </div>`;
 
 interface PanelHead {
   readonly id: string;
@@ -59,52 +52,119 @@ export const factList = (
     )}
   </dl>`;
 
-/** A text in English that may have a French one; without it, it is marked as English. Steps of the command line become those of pages. */
-export function markEnglish(translator: Translator, english: string): Part {
-  const { language } = translator;
-  const translated = translateReason(english, translator);
-  const parts = pageSteps(translator, translated);
-  return language === 'en' || translated !== english ? parts : html`<span lang="en">${parts}</span>`;
+/** A column of a table of such rows. */
+interface Column<Row> {
+  readonly name: string;
+  /** Its heading, where that is more than the name. */
+  readonly heading?: Part;
+  readonly look: string;
+  /** Null is a dash, which a phone leaves out. */
+  readonly cell: (row: Row) => Part;
 }
 
-/** A text with the steps of pages in place of those of the command line. */
-export const pageSteps = (translator: Translator, text: string): readonly Part[] =>
-  text.split(STEP).map((part, at) => (at % 2 === 0 ? part : pageStep(translator, part)));
-
-/** An option, or a command: after a colon to the end of its clause. */
-const STEP =
-  /(--[a-z-]+(?: [A-Z]+)?|(?<=: |, or |then )bms-sync (?:"[^"]*"|[^",;.)])+|bms-sync (?:outbox|webhooks)\b(?: list\b| [a-z]+ \d+)?)/;
-
-/** The fields of forms by options, and the pages by commands: a number or a kind ends the address. */
-const PAGE_STEPS: readonly (readonly [step: RegExp, words: MessageKey, address: string])[] = [
-  [/^--kind/, 'Kind', '/plans'],
-  [/^--match/, 'Find records by', '/plans'],
-  [/^--create/, 'create records from rows without an id or a match', '/plans'],
-  [/^--allow-reordered/, 'accept a column whose values only changed places', '/plans'],
-  [/ (?:plan|approve|apply|reject|withdraw|undo) (\d+)/, 'Plan {id}', '/plans/'],
-  [/ plan/, 'Corrections', '/plans'],
-  [/ outbox [a-z]+ (\d+)/, 'Entry {id}', '/outbox/'],
-  [/ outbox/, 'Outbox', '/outbox'],
-  [/ deletions/, 'Deletions', '/deletions'],
-  [/ webhooks/, 'Webhooks', '/webhooks'],
-  [/ users/, 'Users', '/users'],
-  [/ pull (\w+)/, 'Pull now', '/kinds/'],
-];
-
-function pageStep({ t, language }: Translator, step: string): Html {
-  for (const [pattern, words, address] of PAGE_STEPS) {
-    const [found, id = ''] = pattern.exec(step) ?? [];
-    if (found) return html`<a lang="${language}" href="${address}${id}">${t(words, { id })}</a>`;
-  }
-  return html`<code>${step}</code>`;
+interface TableParts<Row> {
+  readonly caption: string;
+  readonly rows: readonly Row[];
+  /** What stands in place of a table without rows. */
+  readonly none?: string;
+  /** `cards`: each row is a card on a phone. `words`, `diff`: the headings are for screen readers only. */
+  readonly layout?: 'cards' | 'cards linked' | 'grid' | 'words' | 'diff';
 }
+
+/** Writes a table; its first column names the rows. Absent columns are left out. */
+export function dataTable<Row>(
+  { caption, rows, none, layout = 'cards' }: TableParts<Row>,
+  ...all: readonly (Column<Row> | null)[]
+): Html {
+  if (rows.length === 0 && none !== undefined) return emptyNote(none);
+  const columns = all.filter((column) => column !== null);
+  const cellOf = ({ name, look, cell }: Column<Row>, row: Row, isFirst: boolean): Html => {
+    const content = cell(row);
+    const classes = content === null ? `${look} blank` : look;
+    const attributes = html`class="${classes}" ${look.includes('named') ? html`data-title="${name}"` : null}
+    ${look.includes('data') ? html`translate="no"` : null}`;
+    return isFirst
+      ? html`<th scope="row" ${attributes}>${content}</th>`
+      : html`<td ${attributes}>${content ?? '–'}</td>`;
+  };
+  return html`<table class="${layout}">
+    <caption class="unseen">
+      ${caption}
+    </caption>
+    <thead ${layout === 'words' || layout === 'diff' ? html`class="unseen"` : null}>
+      <tr>
+        ${columns.map(({ name, heading = name, look }) => html`<th scope="col" ${look.includes('number') ? html`class="number"` : null}>${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            ${columns.map((column, at) => cellOf(column, row, at === 0))}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** The rest of a list that is read whole, a click away. @param n How much of it there is. */
+export const folded = ({ t }: Translator, id: string, n: number, rest: Part): Html | null =>
+  n <= 0
+    ? null
+    : html`<details class="group" id="more-${id}">
+        <summary>${t('and {n, number} more', { n })}</summary>
+        ${rest}
+      </details>`;
+
+/** A table whose further rows are folded. @param open How many are not. */
+export function foldedTable<Row>(
+  translator: Translator,
+  { rows, open, ...parts }: TableParts<Row> & { readonly open: number },
+  ...columns: readonly (Column<Row> | null)[]
+): Html {
+  const [first, rest] = [rows.slice(0, open), rows.slice(open)];
+  const more = dataTable({ ...parts, rows: rest }, ...columns);
+  return html`${dataTable({ ...parts, rows: first }, ...columns)}
+  ${folded(translator, parts.caption, rest.length, more)}`;
+}
+
+/** @param look Classes of the cells: `number`, `data` that is not ours, the place on a phone; there a `named` one begins with the name. */
+export const column = <Row>(name: string, look: string, cell: (row: Row) => Part): Column<Row> => {
+  return { name, look, cell };
+};
 
 export const emptyNote = (words: string): Html => html`<p class="none">${words}</p>`;
 
-export const itemList = (items: readonly Html[]): Html =>
-  html`<ol class="feed">
-    ${items}
-  </ol>`;
+/** A column of numbers. */
+export const countColumn = <Row>(
+  { t, count }: Translator,
+  name: MessageKey,
+  numberOf: (row: Row) => number,
+  look = 'number named',
+): Column<Row> => column(t(name), look, (row) => (numberOf(row) === 0 ? null : count(numberOf(row))));
+
+export const link = (address: string, words: Part): Html => html`<a href="${address}">${words}</a>`;
+
+/** Words with their technical name. */
+export const titled = (name: string, words: Part): Html => html`<span title="${name}">${words}</span>`;
+
+/** What stands below the words of a row, on one line of a phone. */
+export const note = (words: Part): Html => html`<p class="small quiet brief">${words}</p>`;
+
+/** @param none What stands in place of no items. */
+export const itemList = (items: readonly Html[], none?: string): Html =>
+  items.length === 0 && none !== undefined
+    ? emptyNote(none)
+    : html`<ol class="feed">
+        ${items}
+      </ol>`;
+
+/** An item of it: a line, what stands at its end, and what follows. */
+export const feedItem = (line: Part, end: Part, rest: Part): Html =>
+  html`<li>
+    <div class="head">${line} <span class="last quiet small">${end}</span></div>
+    ${rest}
+  </li>`;
 
 const TONES = {
   good: 'certified done delivered accepted healthy live created approved applied',
@@ -134,9 +194,3 @@ export const tile = (
     <strong>${number === null ? '…' : translator.count(number)}</strong
     ><span><a href="${address}">${words}</a></span>
   </li>`;
-
-/** A number in a table; nought is a dash, which a phone leaves out. */
-export const countCell = (translator: Translator, title: MessageKey, number: number): Html =>
-  html`<td class="number ${number === 0 ? 'blank' : ''}" data-title="${translator.t(title)}">
-    ${number === 0 ? '–' : translator.count(number)}
-  </td>`;

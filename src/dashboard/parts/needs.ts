@@ -46,7 +46,7 @@ export async function readNeedCards(
     const words = needWords(withResult(need, history?.entry ?? null), reader, names);
     const isGrave = need.type === 'mirror.damaged' || need.type === 'outbox.frozen';
     const technical = technicalNames(need.facts);
-    cards.push({ ...words, isGrave, technical, ...decisionsOn(need, history, words, reader) });
+    cards.push({ ...words, isGrave, technical, ...decisionsOn(need, history, reader) });
   }
   return cards;
 }
@@ -60,32 +60,28 @@ const withResult = (need: Need, entry: Entry | null) =>
     ? { type: need.type, facts: { ...need.facts, settlement: entry.settlement } }
     : need;
 
-function decisionsOn(
-  need: Need,
-  history: EntryHistory | null,
-  words: NeedWords,
-  reader: Reader,
-): Pick<NeedCard, 'buttons' | 'effect'> {
-  const { type, facts } = need;
-  const { effect } = words;
-  if (type === 'outbox.frozen')
-    return { buttons: [{ label: reader.t('Resume'), address: '/outbox/resume' }], effect };
-  if (type === 'kind.held')
-    return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
+/** The buttons of a need, and their effects where its words do not say them. */
+function decisionsOn({ type, facts }: Need, history: EntryHistory | null, reader: Reader): Decisions {
+  const { t } = reader;
   if (history !== null)
     return { buttons: entryButtons(reader, history), effect: entryEffects(reader, history.entry) };
-  if (type === 'kind.unread' || type === 'kind.stale')
-    return { buttons: [pullButton(facts.kinds, reader)], effect };
+  if (type === 'kind.held')
+    return { buttons: holdButtons(reader, { ...facts, state: 'held' }), effect: holdEffects(reader) };
+  if (type === 'outbox.frozen') return { buttons: [{ label: t('Resume'), address: '/outbox/resume' }] };
+  if (type === 'kind.unread' || type === 'kind.stale') return { buttons: [pullButton(facts.kinds, reader)] };
   if (type === 'plan.waiting') {
-    const about = reader.t('plan {id}', { id: facts.planId });
-    const address = `/plans/${facts.planId}/approve`;
-    return { buttons: [{ label: reader.t('Approve'), about, address, role: 'operator' }], effect };
+    const [about, address] = [t('plan {id}', { id: facts.planId }), `/plans/${facts.planId}/approve`];
+    return { buttons: [{ label: t('Approve'), about, address, role: 'operator' }] };
   }
-  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [], effect };
-  const health = type === 'webhook.disabled' ? 'disabled' : 'failing';
-  const endpoint = { name: facts.name, health } as const;
+  if (type !== 'webhook.disabled' && type !== 'webhook.failing') return { buttons: [] };
+  const endpoint = {
+    name: facts.name,
+    health: type === 'webhook.disabled' ? 'disabled' : 'failing',
+  } as const;
   return { buttons: endpointButtons(reader, endpoint), effect: endpointEffects(reader, endpoint) };
 }
+
+type Decisions = Pick<NeedCard, 'buttons'> & Partial<Pick<NeedCard, 'effect'>>;
 
 function pullButton(kinds: readonly string[], reader: Reader): DecisionButton {
   const [kind = ''] = kinds;

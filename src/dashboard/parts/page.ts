@@ -15,14 +15,24 @@ import { noticeFor } from './decisions.ts';
 import { languageSwitch } from './language-switch.ts';
 import type { Query } from './paging.ts';
 import type { Reader } from './reader.ts';
-import { html, type Html } from '../../http/html.ts';
+import { html, type Html, type Part } from '../../http/html.ts';
 
 export interface Dashboard extends RouteContext {
   readonly counts: Counts;
   readonly operations: readonly AnyOperation[];
   readonly fileLinks: readonly FileLinks[];
   readonly readerOf: (request: FastifyRequest) => Reader;
+  /** By the part of the dashboard that has a page for each of something. */
+  readonly describers: Map<string, DescribeTarget>;
 }
+
+/** Links to what a decision was about, and says what was decided; null if it is gone. */
+type DescribeTarget = (
+  dashboard: Dashboard,
+  id: number,
+  reader: Reader,
+  decision: string,
+) => Promise<{ readonly about: Part; readonly details?: Part } | null>;
 
 /** Adds the routes of one page, or of several. */
 export type AddPage = (app: Server, dashboard: Dashboard) => void;
@@ -40,6 +50,8 @@ interface PageRoute<Params extends z.ZodType, Query extends z.ZodObject> {
   readonly role?: UserRole;
   readonly params?: Params;
   readonly querystring?: Query;
+  /** For the page of decisions. */
+  readonly describe?: DescribeTarget;
 }
 
 /** The user of a page, and the parts of its address. */
@@ -50,25 +62,29 @@ export interface PageRequest<Params, Query> {
   readonly query: Query;
 }
 
-/** Adds the route of a page: without authentication it shows the sign-in form, and its errors are pages. */
-export function addPage<Params extends z.ZodType, Query extends z.ZodObject>(
-  app: Server,
-  dashboard: Dashboard,
-  { path, role = 'viewer', querystring: filters, ...described }: PageRoute<Params, Query>,
-  show: (request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
-): void {
-  const querystring = z.strictObject({ ...filters?.shape, done });
-  const schema = { response: { 200: pageAnswer('The page') }, querystring, ...described };
-  app.get(path, { config: { signsIn: true, role }, schema }, async (request, reply) => {
-    const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
-    const { user } = request;
-    const query = request.query as z.output<Query> & { readonly done?: string };
-    const params = request.params as z.output<Params>;
-    const page = await show({ user, reader: dashboard.readerOf(request), params, query });
+/** Makes the route of a page: without authentication it shows the sign-in form, and its errors are pages. */
+export function pageAt<Params extends z.ZodType, Query extends z.ZodObject>(
+  routeOf: PageRoute<Params, Query> | ((dashboard: Dashboard) => PageRoute<Params, Query>),
+  show: (dashboard: Dashboard, request: PageRequest<z.output<Params>, z.output<Query>>) => Promise<Page>,
+): AddPage {
+  return (app, dashboard) => {
+    const route = typeof routeOf === 'function' ? routeOf(dashboard) : routeOf;
+    const { path, role = 'viewer', querystring: filters, describe, ...described } = route;
     const [, part = ''] = path.split('/');
-    const { operations } = dashboard;
-    return sendPage(reply, { part: `/${part}`, ...page, done: query.done, operations }, after);
-  });
+    if (describe !== undefined) dashboard.describers.set(part, describe);
+    const querystring = z.strictObject({ ...filters?.shape, done });
+    const schema = { response: { 200: pageAnswer('The page') }, querystring, ...described };
+    const options = { config: { signsIn: true, role } as const, schema };
+    app.get(path, options, async (request, reply) => {
+      const after = await latestSeq(dashboard.session); // Before all else is read, so that later events update the page.
+      const { user } = request;
+      const query = request.query as z.output<Query> & { readonly done?: string };
+      const params = request.params as z.output<Params>;
+      const page = await show(dashboard, { user, reader: dashboard.readerOf(request), params, query });
+      const { operations } = dashboard;
+      return sendPage(reply, { part: `/${part}`, ...page, done: query.done, operations }, after);
+    });
+  };
 }
 
 export const back = z
@@ -78,12 +94,8 @@ export const back = z
   .default('/')
   .describe('the page to return to');
 
-type Answer = (
-  request: PageRequest<JsonObject, object>,
-  document: JsonObject,
-  reply: FastifyReply,
-) => unknown;
-
+type FormRequest = PageRequest<JsonObject, object>;
+type Answer = (request: FormRequest, document: JsonObject, reply: FastifyReply) => unknown;
 type FormOperation = AnyOperation & Pick<FastifyContextConfig, 'formOf'>;
 
 /** Adds the form of an operation, with the body of its command and the page to return to as `params` of the answer. */
@@ -100,31 +112,29 @@ export function addForm(
     consumes: ['application/json', 'application/x-www-form-urlencoded'],
     response,
   };
-  app.post(
-    operation.path,
-    { config: { signsIn: true, role, ...(formOf && { formOf }) }, schema },
-    async (request, reply) => {
-      const { user } = request;
-      const by = deciderOf(request, 'page');
-      const params: JsonObject = { ...(request.params as object), ...(request.body as object | null) };
-      const document = await runOperation(operation, { ...context, signal: context.closing, by }, params);
-      return answer({ user, reader: context.readerOf(request), params, query: {} }, document, reply);
-    },
-  );
+  const options = { config: { signsIn: true, role, ...(formOf && { formOf }) } as const, schema };
+  app.post(operation.path, options, async (request, reply) => {
+    const { user } = request;
+    const by = deciderOf(request, 'page');
+    const params: JsonObject = { ...(request.params as object), ...(request.body as object | null) };
+    const document = await runOperation(operation, { ...context, signal: context.closing, by }, params);
+    return answer({ user, reader: context.readerOf(request), params, query: {} }, document, reply);
+  });
 }
 
-/** Adds the form of an operation whose result is seen once, as a secret is: the answer is the page with the result. */
+/** Adds the form of an operation whose result is seen once, as a secret is: the answer is its page with the result. */
 export function addResultForm(
   app: Server,
-  context: Dashboard,
-  operation: FormOperation,
-  show: (request: PageRequest<JsonObject, object>, document: object) => Promise<Page>,
+  { context, operation }: { readonly context: Dashboard; readonly operation: FormOperation },
+  show: (dashboard: Dashboard, request: FormRequest) => Promise<Page>,
+  noticeOf: (request: FormRequest, document: JsonObject) => Html,
 ): void {
   const [, part = ''] = operation.path.split('/');
   const response = { 200: pageAnswer('The page, with the result') };
-  addForm(app, { context, operation }, response, async (request, document, reply) =>
-    sendPage(reply, { part: `/${part}`, ...(await show(request, document)), isStill: true }),
-  );
+  addForm(app, { context, operation }, response, async (request, document, reply) => {
+    const notice = noticeOf(request, document);
+    return sendPage(reply, { part: `/${part}`, ...(await show(context, request)), notice, isStill: true });
+  });
 }
 
 export const beforeId = wholeNumber(1)
@@ -135,9 +145,15 @@ const done = z.string().max(40).optional().describe('the decision that was just 
 
 interface Page {
   readonly title: string;
+  /** The heading, where it is not the title. */
+  readonly heading?: Part;
+  /** What stands beside the heading. */
+  readonly about?: Part;
+  /** What a form has done. */
+  readonly notice?: Html;
   /** The part of the dashboard that the page belongs to, unless its address begins with it. */
   readonly part?: string;
-  readonly content: Html;
+  readonly content: Part;
   /** Whether later events leave it as it is. */
   readonly isStill?: boolean;
   readonly hasPlots?: boolean;
@@ -178,8 +194,9 @@ function menusOf({ t }: Translator, user: RequestUser | null, part: string | und
 }
 
 export function sendPage(reply: FastifyReply, page: Page, after?: number): FastifyReply {
-  const { title, part, content, isStill = false, hasPlots, done, operations } = page;
+  const { title, heading = title, about, part, content, isStill = false, hasPlots, done, operations } = page;
   const translator = translatorFor(reply.request.language);
+  const { notice = noticeFor(translator, done, operations) } = page;
   const { t } = translator;
   const { user } = reply.request;
   const { menu, submenu } = menusOf(translator, user, part);
@@ -217,7 +234,13 @@ export function sendPage(reply: FastifyReply, page: Page, after?: number): Fasti
           ${languageSwitch(reply.request)} ${signedInUser(reply.request, translator)}
         </header>
         ${submenu}
-        <main id="main" tabindex="-1">${noticeFor(translator, done, operations)}${content}</main>
+        <main id="main" tabindex="-1">
+          <div class="title">
+            <h1>${heading}</h1>
+            ${about === undefined ? null : html`<p>${about}</p>`}
+          </div>
+          ${notice} ${content}
+        </main>
         <p id="news" class="unseen" role="status"></p>
       </body>
     </html> `;

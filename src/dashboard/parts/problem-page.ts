@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { html } from '../../http/html.ts';
 import type { Problem } from '../../http/send.ts';
 import { translatorFor, type MessageKey } from '../../lib/text/translator.ts';
-import { markEnglish } from './layout.ts';
+import { markEnglish } from './english.ts';
 import { back, sendPage } from './page.ts';
 
 /** Sends the reason of a refusal as a page, with the form as it was sent; without one, a link leads back to the page of the form. */
@@ -22,8 +22,7 @@ export function sendProblemPage(reply: FastifyReply, problem: Problem): FastifyR
   const formPage = form === null ? pageBehind(reply.request) : '/';
   return sendPage(reply.code(status).headers({ ...headers }), {
     title,
-    content: html`<div class="title"><h1>${title}</h1></div>
-      <section class="panel">
+    content: html`<section class="panel">
         <div class="body">
           <p role="alert">${reasons ?? markEnglish(translator, detail)}</p>
           ${hint === undefined ? null : html`<p class="quiet">${markEnglish(translator, hint)}</p>`}

@@ -1,12 +1,6 @@
 import type { Shape } from '../../catalog/kind.ts';
 import { html, type Html } from '../../http/html.ts';
-import {
-  dateFormat,
-  LOCALES,
-  translatorFor,
-  type Language,
-  type MessageKey,
-} from '../../lib/text/translator.ts';
+import { dateFormat, LOCALES, translatorFor, type Language } from '../../lib/text/translator.ts';
 import { parseInstant, type Clock } from '../../lib/time/clock.ts';
 
 /** The reader of a page: texts and numbers in their language, instants in the time zone of the schedules. */
@@ -30,11 +24,17 @@ function createReader(language: Language, timezone: string, clock: Clock) {
   });
   const places = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
   const tenths = new Intl.NumberFormat(LOCALES[language], places);
-  /** The title has the whole instant, in the zone of the reader and in UTC. */
-  const time = (text: string, words: (at: Date) => string): Html => {
-    const at = parseInstant(text);
-    const local = timezone === 'UTC' ? '' : `${full.format(at)} ${timezone}, `;
-    return html`<time datetime="${at.toISOString()}" title="${local}${text} UTC">${words(at)}</time>`;
+  /** Writes an instant, if there is one; the title has the whole of it, in the zone of the reader and in UTC. */
+  const timeIn = (words: (at: Date) => string) => {
+    function show(text: string): Html;
+    function show(text: string | null): Html | null;
+    function show(text: string | null): Html | null {
+      if (text === null) return null;
+      const at = parseInstant(text);
+      const local = timezone === 'UTC' ? '' : `${full.format(at)} ${timezone}, `;
+      return html`<time datetime="${at.toISOString()}" title="${local}${text} UTC">${words(at)}</time>`;
+    }
+    return show;
   };
   const date = (at: Date): string => short.format(at);
   const day = new Intl.DateTimeFormat(LOCALES[language], { timeZone: timezone, dateStyle: 'full' });
@@ -55,7 +55,6 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     timezone,
     durationText,
     now: () => clock.now(),
-    tEach: (...texts: readonly MessageKey[]): readonly string[] => texts.map((text) => t(text)),
     date: (text: string) => date(parseInstant(text)),
     minute: date,
     /** The day of a stored instant, in words. */
@@ -66,9 +65,9 @@ function createReader(language: Language, timezone: string, clock: Clock) {
     dayBefore: (days: number): string =>
       new Date(Date.parse(full.format(clock.now()).slice(0, 10)) - days * DAY).toISOString().slice(0, 10),
     /** Formats a stored instant, `YYYY-MM-DD HH:MM:SS` UTC, to the minute. */
-    exactTime: (text: string): Html => time(text, date),
+    exactTime: timeIn(date),
     /** How long ago a stored instant was, or how far ahead it is. */
-    when: (text: string): Html => time(text, distance),
+    when: timeIn(distance),
     tenths: (ms: number): string => t('{n} s', { n: tenths.format(ms / 1000) }),
   };
 }

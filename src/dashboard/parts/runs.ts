@@ -1,8 +1,8 @@
 import { parseInstant } from '../../lib/time/clock.ts';
 import { listRuns, sumsOfRuns, type Run, type RunSums } from '../../store/runs/run-store.ts';
 import { runLabel } from '../../words/outcome-texts.ts';
-import { dataTable, html, type Html } from '../../http/html.ts';
-import { badge, countCell, emptyNote } from './layout.ts';
+import { html, type Html } from '../../http/html.ts';
+import { badge, column, countColumn, dataTable } from './layout.ts';
 import { ellipsize, labelledKinds } from './values.ts';
 import type { Dashboard } from './page.ts';
 import type { Reader } from './reader.ts';
@@ -19,33 +19,28 @@ export async function readRuns(
   return runs.map((run) => ({ ...run, sums: sums.get(run.id) ?? { rows: 0, changes: 0 } }));
 }
 
-export function runTable(runs: readonly SummedRun[], reader: Reader): Html {
+export function runTable(rows: readonly SummedRun[], reader: Reader): Html {
   const { t, term, when } = reader;
-  if (runs.length === 0) return emptyNote(t('No run yet.'));
-  const numbers = [{ number: t('took') }, { number: t('rows') }, { number: t('changed rows') }];
-  const headings = [t('run'), t('kinds'), t('began'), ...numbers];
-  const rows = runs.map((run) => {
-    const { id, command, extent, kinds, startedAt, finishedAt, repeats, sums } = run;
-    const more = kinds.length - KINDS_SHOWN;
-    const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
-    const tries = t('tried {n, number} times', { n: repeats.length + 1 });
-    const lastTry = (last: Run): Html =>
-      html`<a class="small" href="/runs/${last.id}">${tries}</a> ${runBadge(reader, last)}`;
-    return html`<tr>
-      <th scope="row">
-        <a href="/runs/${id}">${term(command)} ${id}</a> ${runBadge(reader, run)}
-        ${repeats.slice(-1).map(lastTry)}
-      </th>
-      <td class="brief">
-        ${more > 0 ? t('{names} and {n, number} more', { names, n: more }) : names}
-        ${extent === null ? null : html`<code class="small">${ellipsize(extent, LONGEST_EXTENT)}</code>`}
-      </td>
-      <td class="nowrap early">${startedAt === null ? t('waits') : when(startedAt)}</td>
-      <td class="number wide" data-title="${t('took')}">${duration(startedAt, finishedAt, reader)}</td>
-      ${countCell(reader, 'rows', sums.rows)} ${countCell(reader, 'changed rows', sums.changes)}
-    </tr>`;
-  });
-  return dataTable(t('Runs, newest first'), headings, rows, 'cards');
+  return dataTable(
+    { caption: t('Runs, newest first'), rows, none: t('No run yet.') },
+    column(t('run'), '', (run) => {
+      const tries = t('tried {n, number} times', { n: run.repeats.length + 1 });
+      const lastTry = (last: Run): Html =>
+        html`<a class="small" href="/runs/${last.id}">${tries}</a> ${runBadge(reader, last)}`;
+      return html`<a href="/runs/${run.id}">${term(run.command)} ${run.id}</a> ${runBadge(reader, run)}
+        ${run.repeats.slice(-1).map(lastTry)}`;
+    }),
+    column(t('kinds'), 'brief', ({ kinds, extent }) => {
+      const n = kinds.length - KINDS_SHOWN;
+      const names = labelledKinds(reader, kinds.slice(0, KINDS_SHOWN));
+      return html`${n > 0 ? t('{names} and {n, number} more', { names, n }) : names}
+      ${extent && html`<code class="small">${ellipsize(extent, LONGEST_EXTENT)}</code>`}`;
+    }),
+    column(t('began'), 'nowrap early', ({ startedAt }) => when(startedAt) ?? t('waits')),
+    column(t('took'), 'number wide', ({ startedAt, finishedAt }) => duration(startedAt, finishedAt, reader)),
+    countColumn(reader, 'rows', ({ sums }) => sums.rows),
+    countColumn(reader, 'changed rows', ({ sums }) => sums.changes),
+  );
 }
 
 const LONGEST_EXTENT = 40;

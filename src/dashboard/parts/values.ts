@@ -4,8 +4,8 @@ import { decodeIfFits } from '../../diff/decode-record.ts';
 import { plainJson, isArray, isObject, type Json, type JsonObject } from '../../lib/json/json.ts';
 import { LOCALES, type MessageKey, type Translator } from '../../lib/text/translator.ts';
 import { capitalize, truncate } from '../../lib/text/text.ts';
-import { dataTable, focusable, html, type Html } from '../../http/html.ts';
-import { panel } from './layout.ts';
+import { focusable, html, type Html } from '../../http/html.ts';
+import { column, dataTable, panel, titled } from './layout.ts';
 import type { Reader } from './reader.ts';
 
 const DAY = { timeZone: 'UTC', dateStyle: 'medium' } as const;
@@ -38,51 +38,44 @@ export function groupFields(record: JsonObject) {
   return { groups, empty: Object.fromEntries(fields.filter(([, value]) => isEmpty(value))) };
 }
 
-/** The rows of a table of fields; one that holds a list leads to its panel. */
-export const fieldRows = (translator: Reader, kind: string, record: JsonObject): readonly Html[] =>
-  Object.entries(record).map(([name, value]) => {
-    const items = itemsOf(value).length;
-    const way = html`<a href="#list-${name}"
-      >${translator.t('{items, plural, one {# item} other {# items}}, below', { items })}</a
-    >`;
-    return html`<tr>
-      <th scope="row">${labelledField(translator, kind, name)}</th>
-      <td>${items === 0 ? fieldValue(translator, kind, name, value) : way}</td>
-    </tr>`;
-  });
+/** A table of fields; one that holds a list leads to its panel. */
+export function fieldsTable(caption: string, kind: string, record: JsonObject, reader: Reader): Html {
+  const { t } = reader;
+  const way = (name: string, items: number): Html =>
+    html`<a href="#list-${name}">${t('{items, plural, one {# item} other {# items}}, below', { items })}</a>`;
+  return dataTable(
+    { caption, rows: Object.entries(record), layout: 'words' },
+    column(t('field'), '', ([name]) => labelledField(reader, kind, name)),
+    column(t('value'), '', ([name, value]) => {
+      const { length } = itemsOf(value);
+      return length === 0 ? fieldValue(reader, kind, name, value) : way(name, length);
+    }),
+  );
+}
 
 /** A record's lists, each as a table with a column for each field of its items. */
-export const listPanels = (translator: Reader, kind: string, record: JsonObject): readonly Html[] =>
+export const listPanels = (reader: Reader, kind: string, record: JsonObject): readonly Html[] =>
   Object.entries(record).flatMap(([name, value]) => {
     const items = itemsOf(value);
     if (items.length === 0) return [];
     const owner = `${kind}_${name}`;
-    const names = [...new Set(items.flatMap((item) => Object.keys(item)))];
-    const rows = items.slice(0, ITEMS_SHOWN).map((item) => {
-      const cells = names.map((column) => {
-        const value = item[column] ?? '';
-        return html`<td
-          data-title="${fieldLabel(translator, owner, column)}"
-          class="${value === '' ? 'blank' : ''}"
-        >
-          ${fieldValue(translator, owner, column, value)}
-        </td>`;
-      });
-      return html`<tr>
-        ${cells}
-      </tr>`;
-    });
+    const members = [...new Set(items.flatMap((item) => Object.keys(item)))];
+    const caption = reader.t('The list {name}', { name: fieldLabel(reader, kind, name) });
+    const valueOf = (member: string, value: Json): Html | null =>
+      value === '' ? null : fieldValue(reader, owner, member, value);
+    const table = dataTable(
+      { caption, rows: items.slice(0, ITEMS_SHOWN) },
+      ...members.map((member) => ({
+        ...column(fieldLabel(reader, owner, member), 'named', (item: JsonObject) =>
+          valueOf(member, item[member] ?? ''),
+        ),
+        heading: labelledField(reader, owner, member),
+      })),
+    );
     const part = { shown: ITEMS_SHOWN, all: items.length };
     const note =
-      rows.length < items.length ? translator.t('the first {shown, number} of {all, number}', part) : null;
-    const caption = translator.t('The list {name}', { name: fieldLabel(translator, kind, name) });
-    const table = dataTable(
-      caption,
-      names.map((column) => labelledField(translator, owner, column)),
-      rows,
-      'cards',
-    );
-    const head = { id: `list-${name}`, title: labelledField(translator, kind, name), note, isLive: false };
+      items.length > ITEMS_SHOWN ? reader.t('the first {shown, number} of {all, number}', part) : null;
+    const head = { id: `list-${name}`, title: labelledField(reader, kind, name), note, isLive: false };
     return [panel(head, html`<div class="scroll items" ${focusable(caption)}>${table}</div>`)];
   });
 
@@ -133,15 +126,13 @@ export const labelledField = (translator: Translator, kind: string, name: string
   html`<span class="field" title="${name}">${fieldLabel(translator, kind, name)}</span>`;
 
 export const labelledKind = (translator: Translator, kind: string): Html =>
-  html`<span title="${kind}">${kindLabel(translator, kind)}</span>`;
+  titled(kind, kindLabel(translator, kind));
 
 export const labelledKinds = (translator: Translator, kinds: readonly string[]): Html =>
-  html`<span title="${kinds.join(', ')}"
-    >${kinds.map((kind) => kindLabel(translator, kind)).join(', ')}</span
-  >`;
+  titled(kinds.join(', '), kinds.map((kind) => kindLabel(translator, kind)).join(', '));
 
 export const kindHeading = (translator: Translator, kind: string): Html =>
-  html`<span title="${kind}">${capitalize(kindLabel(translator, kind))}</span>`;
+  titled(kind, capitalize(kindLabel(translator, kind)));
 
 export const valueAsText = (value: Json = null): string => (value === null ? '' : plainJson(value));
 

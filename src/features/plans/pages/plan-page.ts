@@ -12,49 +12,68 @@ import {
 import { undoOrigin } from '../work/undo-plan.ts';
 import { planPath } from '../operations/plans.ts';
 import { wholeNumber } from '../../../operations/inputs.ts';
-import type { Server } from '../../../http/server.ts';
-import { dataTable, html, type Html } from '../../../http/html.ts';
-import { badge, factList, itemList, pageTitle, panel, markEnglish } from '../../../dashboard/parts/layout.ts';
+import { html, type Html } from '../../../http/html.ts';
+import { markEnglish } from '../../../dashboard/parts/english.ts';
+import {
+  badge,
+  column,
+  dataTable,
+  factList,
+  folded,
+  itemList,
+  panel,
+} from '../../../dashboard/parts/layout.ts';
 import { recordLink } from '../../../dashboard/parts/change-list.ts';
 import { decisionForms } from '../../../dashboard/parts/decisions.ts';
-import { addPage, type Dashboard } from '../../../dashboard/parts/page.ts';
-import { linkTo, listLinks, PAGE_ROWS } from '../../../dashboard/parts/paging.ts';
+import { pageAt, type Dashboard } from '../../../dashboard/parts/page.ts';
+import { listPage, PAGE_ROWS, pageLinks } from '../../../dashboard/parts/paging.ts';
 import { planBadge, planButtons } from './parts.ts';
 import type { Reader } from '../../../dashboard/parts/reader.ts';
+import type { Json } from '../../../lib/json/json.ts';
 import { VERDICTS } from '../../../words/verdicts.ts';
 import { translateReason } from '../../../words/stored-reasons.ts';
 import type { MessageKey } from '../../../lib/text/translator.ts';
 import { ellipsize, labelledField, labelledKind, shownText } from '../../../dashboard/parts/values.ts';
 
-export function addPlanPage(app: Server, dashboard: Dashboard): void {
-  const { session, kinds, plans } = dashboard;
-  const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
-  const querystring = z.object({ after });
-  const page = { path: '/plans/:id', summary: 'Show a plan of corrections', params: planPath, querystring };
-  addPage(app, dashboard, page, async ({ params: { id }, query, user, reader }) => {
-    const { t } = reader;
-    const path = `/plans/${id}`;
-    const plan = await summarizePlan(session, kinds, id, dashboard);
-    const place = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: CHANGING };
-    const read = await readPlanPage(session, id, place);
-    const undoneBy = await findAppliedFrom(session, undoOrigin(id));
-    const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
-    const rows = read.slice(0, PAGE_ROWS).map(shownRow);
-    const ofKind = rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
-    const nameOf = await readNames(session, kinds, ofKind);
-    const further = read.length > PAGE_ROWS ? linkTo(path, { after: rows.at(-1)?.position }) : null;
-    const title = t('Plan {id}', { id });
-    const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
-    const content = html`${pageTitle(title, html`${labelledKind(reader, plan.kind)}, <span translate="no">${translateReason(plan.origin, reader)}</span> ${planBadge(reader, plan)}`)}
-      <div id="plan" data-live>
-        ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, undoneBy, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
-      </div>
-      ${rows.length === 0 ? null : panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
-      ${refusals.length === 0 ? null : refusalPanel(refusals, reader)}
-      ${listLinks(reader, { words: t('First rows'), address: query.after === undefined ? null : path }, { words: t('Further rows'), address: further })}`;
-    return { title, content };
-  });
+/** What a decision on a plan was about; a rejection has its reason. */
+async function describePlan({ session, kinds }: Dashboard, id: number, reader: Reader, decision: string) {
+  const { kind, origin, reason, counts } = await summarizePlan(session, kinds, id);
+  const name = html`<span translate="no">${translateReason(origin, reader)}</span>`;
+  const why = decision === 'plans reject' && html`<q translate="no">${reason}</q>`;
+  return {
+    about: html`<a href="/plans/${id}">${reader.t('Plan {id}', { id })}</a>, ${labelledKind(reader, kind)}`,
+    details: html`${reader.t('{name}:', { name })} ${countsOf(counts, reader)}. ${why || null}`,
+  };
 }
+
+const after = wholeNumber(1).optional().describe('only rows behind this one of the sheet');
+const querystring = z.object({ after });
+const described = { params: planPath, querystring, describe: describePlan };
+const route = { path: '/plans/:id', summary: 'Show a plan of corrections', ...described };
+
+export const addPlanPage = pageAt(route, async (dashboard, { params: { id }, query, user, reader }) => {
+  const { session, kinds, plans } = dashboard;
+  const { t } = reader;
+  const path = `/plans/${id}`;
+  const plan = await summarizePlan(session, kinds, id, dashboard);
+  const wanted = { after: query.after ?? 0, limit: PAGE_ROWS + 1, which: CHANGING };
+  const read = await readPlanPage(session, id, wanted);
+  const undoneBy = await findAppliedFrom(session, undoOrigin(id));
+  const refusals = await readRefusals(session, id, PAGE_ROWS + 1);
+  const { rows, ...place } = listPage(read.map(shownRow), (row) => row.position);
+  const ofKind = rows.map(({ recordId }) => ({ kind: plan.kind, recordId }));
+  const nameOf = await readNames(session, kinds, ofKind);
+  const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
+  const content = html`<div id="plan" data-live>
+      ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, undoneBy, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
+    </div>
+    ${rows.length === 0 ? null : panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
+    ${refusals.length === 0 ? null : refusalPanel(refusals, reader)}
+    ${pageLinks(reader, { path, query, by: 'after' }, place)}`;
+  const origin = html`<span translate="no">${translateReason(plan.origin, reader)}</span>`;
+  const about = html`${labelledKind(reader, plan.kind)}, ${origin} ${planBadge(reader, plan)}`;
+  return { title: t('Plan {id}', { id }), about, content };
+});
 
 const STALE_SHOWN = 10;
 
@@ -87,14 +106,16 @@ function pathOf(plan: PlanSummary, undoneBy: number | null, reader: Reader): Htm
   </ol>`;
 }
 
+const countsOf = ({ updates, creates, refusals }: PlanSummary['counts'], { t }: Reader): string =>
+  t(PLAN_COUNTS_TEXT, { updates, creates, refusals });
+
 function factsOf(plan: PlanSummary, reader: Reader): Html {
   const { t } = reader;
-  const { updates, creates, refusals } = plan.counts;
   const why = plan.stale
     .slice(0, STALE_SHOWN)
     .map((sentence) => html`<p class="small">${markEnglish(reader, sentence)}</p>`);
   return factList([
-    [t('Rows'), t(PLAN_COUNTS_TEXT, { updates, creates, refusals })],
+    [t('Rows'), countsOf(plan.counts, reader)],
     [t('Stale'), plan.state === 'stale' ? html`${why}` : null],
     [t('Result'), html`<a href="/v1/plans/${plan.id}/result.csv">${t('one line per cell, as CSV')}</a>`],
   ]);
@@ -116,34 +137,34 @@ function refusalPanel(refusals: readonly Refusal[], reader: Reader): Html {
 const REFUSED_ROWS: MessageKey = '{n, plural, one {Row {first}} other {# rows from row {first} on}}';
 
 const LONGEST_VALUE = 160;
-function rowTable(rows: readonly ShownRow[], kind: string, nameOf: NameOf, translator: Reader): Html {
-  const { t } = translator;
-  const lines = rows.map((row) => {
-    const { position, operation, recordId, cells, refusal, entry } = row;
-    const changes = cells.map(
-      (cell) =>
-        html`<p>
-          ${t('{name}:', { name: labelledField(translator, kind, cell.field) })}
-          <del>${ellipsize(shownText(translator, kind, cell.field, cell.old), LONGEST_VALUE)}</del> →
-          <ins>${ellipsize(shownText(translator, kind, cell.field, cell.new), LONGEST_VALUE)}</ins>
-        </p>`,
-    );
-    const record =
+const CELLS_SHOWN = 2;
+
+function rowTable(rows: readonly ShownRow[], kind: string, nameOf: NameOf, reader: Reader): Html {
+  const { t } = reader;
+  const valueOf = (field: string, value: Json): string =>
+    ellipsize(shownText(reader, kind, field, value), LONGEST_VALUE);
+  return dataTable(
+    { caption: t('Rows of the plan'), rows },
+    column(t('row'), '', ({ position }) => html`<span id="row-${position}">${position}</span>`),
+    column(t('record'), 'early', ({ operation, recordId }) =>
       operation === 'create' && recordId === null
         ? t('a new record')
-        : recordLink(translator, kind, recordId, nameOf(kind, recordId));
-    return html`<tr id="row-${position}">
-      <th scope="row">${position}</th>
-      <td class="early">${record}</td>
-      <td>
-        ${changes}
-        ${refusal === null ? null : html`<p>${badge(translator, 'refused')} ${markEnglish(translator, refusal)}</p>`}
-      </td>
-      <td class="${entry === null ? 'blank' : ''}">
-        ${entry === null ? '–' : html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(translator, entry.state)}`}
-      </td>
-    </tr>`;
-  });
-  const headings = [t('row'), t('record'), t('changes'), t('entry')];
-  return dataTable(t('Rows of the plan'), headings, lines, 'cards');
+        : recordLink(reader, kind, recordId, nameOf(kind, recordId)),
+    ),
+    column(t('changes'), '', ({ position, cells, refusal }) => {
+      const changes = cells.map(
+        (cell) =>
+          html`<p class="small brief">
+            ${t('{name}:', { name: labelledField(reader, kind, cell.field) })}
+            <del>${valueOf(cell.field, cell.old)}</del> → <ins>${valueOf(cell.field, cell.new)}</ins>
+          </p>`,
+      );
+      const rest = changes.slice(CELLS_SHOWN);
+      return html`${changes.slice(0, CELLS_SHOWN)} ${folded(reader, `${position}`, rest.length, rest)}
+      ${refusal && html`<p>${badge(reader, 'refused')} ${markEnglish(reader, refusal)}</p>`}`;
+    }),
+    column(t('entry'), '', ({ entry }) => {
+      return entry && html`<a href="/outbox/${entry.id}">${entry.id}</a> ${badge(reader, entry.state)}`;
+    }),
+  );
 }

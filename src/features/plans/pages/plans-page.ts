@@ -2,17 +2,18 @@ import type { FastifyRequest } from 'fastify';
 import * as z from 'zod';
 import { countPlans } from '../store.ts';
 import type { Server, Typed } from '../../../http/server.ts';
-import { dataTable, html, type Html } from '../../../http/html.ts';
+import { html, type Html } from '../../../http/html.ts';
 import { deciderOf } from '../../../http/access.ts';
-import { fieldLabel, kindLabel } from '../../../catalog/descriptions.ts';
+import { fieldLabel } from '../../../catalog/descriptions.ts';
 import { FORM_BYTES } from '../../../http/upload-limit.ts';
 import { UsageError } from '../../../lib/sync-error.ts';
 import { readPlans } from '../work/plan-document.ts';
 import { uploadPlan } from '../operations/upload-plan.ts';
 import { isRoleAllowed } from '../../../store/users/user-store.ts';
-import { listPanel, emptyNote, pageTitle, panel } from '../../../dashboard/parts/layout.ts';
-import { addPage, beforeId, type Dashboard } from '../../../dashboard/parts/page.ts';
-import { formField, listPage, PAGE_ROWS, pageLinks } from '../../../dashboard/parts/paging.ts';
+import { formOf, kindChoice, type FormField } from '../../../dashboard/parts/forms.ts';
+import { column, dataTable, panel } from '../../../dashboard/parts/layout.ts';
+import { pageAt, beforeId, type Dashboard } from '../../../dashboard/parts/page.ts';
+import { listPage, PAGE_ROWS, pagedPanel } from '../../../dashboard/parts/paging.ts';
 import type { Translator } from '../../../lib/text/translator.ts';
 import { translateReason } from '../../../words/stored-reasons.ts';
 import { planBadge } from './parts.ts';
@@ -22,26 +23,19 @@ import { labelledKind } from '../../../dashboard/parts/values.ts';
 const PATH = '/plans';
 
 export function addPlansPage(app: Server, dashboard: Dashboard): void {
-  const page = {
-    path: PATH,
-    summary: 'Show the plans of corrections',
-    querystring: z.object({ before: beforeId }),
-  };
+  const summary = 'Show the plans of corrections';
+  const route = { path: PATH, summary, querystring: z.object({ before: beforeId }) };
   addUpload(app, dashboard);
-  addPage(app, dashboard, page, async (request) => {
-    const { query, reader, user } = request;
+  pageAt(route, async (_, { query, reader, user }) => {
     const { t } = reader;
     const read = await readPlans(dashboard.session, dashboard.kinds, PAGE_ROWS + 1, query.before);
-    const { rows, ...rest } = listPage(read, (plan) => plan.id, await countPlans(dashboard.session));
-    const none = emptyNote(t('None yet.'));
-    const list = html`${rows.length === 0 ? none : planTable(rows, reader)}
-    ${pageLinks(reader, PATH, query, rest)}`;
+    const page = listPage(read, (plan) => plan.id, await countPlans(dashboard.session));
     const title = t('Corrections');
-    const content = html`${pageTitle(title, t('From spreadsheets, newest first'))}
-    ${user !== null && isRoleAllowed(user.role, 'operator') ? uploadForm(dashboard, reader) : null}
-    ${listPanel('plans', title, query.before === undefined, list)}`;
-    return { title, content };
-  });
+    const mayUpload = user !== null && isRoleAllowed(user.role, 'operator');
+    const content = html`${mayUpload ? uploadForm(dashboard, reader) : null}
+    ${pagedPanel(reader, { id: 'plans', title, path: PATH, query }, page, planTable(page.rows, reader))}`;
+    return { title, about: t('From spreadsheets, newest first'), content };
+  })(app, dashboard);
 }
 
 const uploadSchema = {
@@ -102,59 +96,48 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Translator, cho
   const { t } = reader;
   const writable = kinds.filter((kind) => kind.create !== null || kind.update !== null);
   const keys = writable.flatMap(({ naturalKey }) => (naturalKey === 'all sent fields' ? [] : naturalKey));
-  const kindField = {
-    name: 'kind',
-    label: t('Kind'),
-    value: chosen['kind'],
-    choices: writable.map((kind) => kind.name),
-    labelOf: (name: string) => kindLabel(reader, name),
+  const none = t('by its name or columns');
+  const checkbox = (name: string, label: string): FormField => {
+    return { name, label, type: 'checkbox', value: chosen[name] };
   };
-  const matchField = {
-    name: 'match',
-    label: t('Find records by'),
-    value: chosen['match'],
-    choices: [...new Set(keys)],
-    labelOf: (name: string) => fieldLabel(reader, 'products', name),
-  };
-  const choice = (name: string, label: string): Html =>
-    html`<label class="choice"
-      ><input type="checkbox" name="${name}" value="yes" ${name in chosen ? html`checked` : null} />
-      ${label}</label
-    >`;
+  const fields = [
+    { ...kindChoice(reader, writable, chosen['kind']), label: t('Kind'), none },
+    {
+      ...{ name: 'match', label: t('Find records by'), value: chosen['match'], none: t('their ids') },
+      choices: [...new Set(keys)],
+      labelOf: (name: string) => fieldLabel(reader, 'products', name),
+    },
+    checkbox('create', t('create records from rows without an id or a match')),
+    checkbox('allowReordered', t('accept a column whose values only changed places')),
+    {
+      ...{ name: 'file', label: t('Workbook or CSV, 10 MB at most'), type: 'file' as const },
+      attributes: html`accept=".xlsx,.csv" required`,
+    },
+  ];
+  const sent = { isUpload: true, fields, button: t('Show what would change'), isMain: true } as const;
   return panel(
     { id: 'upload', title: t('Upload an edited export'), isLive: false },
-    html`<form class="filters body" method="post" action="${PATH}" enctype="multipart/form-data">
-      ${formField(kindField, t('by its name or columns'))} ${formField(matchField, t('their ids'))}
-      ${choice('create', t('create records from rows without an id or a match'))}
-      ${choice('allowReordered', t('accept a column whose values only changed places'))}
-      <label>
-        ${t('Workbook or CSV, 10 MB at most')}
-        <input type="file" name="file" accept=".xlsx,.csv" required />
-      </label>
-      <button class="main">${t('Show what would change')}</button>
-    </form>`,
+    formOf({ action: PATH, look: 'filters body', ...sent }),
   );
 }
 
-function planTable(plans: Awaited<ReturnType<typeof readPlans>>, reader: Reader): Html {
+function planTable(rows: Awaited<ReturnType<typeof readPlans>>, reader: Reader): Html {
   const { t } = reader;
-  const by = (who: string | null, at: string | null): Html =>
-    who === null || at === null
-      ? html`–`
+  const by = (who: string | null, at: string | null): Html | null =>
+    who === null
+      ? null
       : html`<span translate="no">${who}</span> <span class="small quiet">${reader.when(at)}</span>`;
-  const rows = plans.map((plan) => {
-    const decidedBy = plan.closedBy ?? plan.appliedBy ?? plan.approvedBy;
-    const decidedAt = plan.closedAt ?? plan.appliedAt ?? plan.approvedAt;
-    return html`<tr>
-      <th scope="row"><a href="${PATH}/${plan.id}">${plan.id}</a></th>
-      <td class="early">${labelledKind(reader, plan.kind)} ${planBadge(reader, plan)}</td>
-      <td translate="no">${translateReason(plan.origin, reader)}</td>
-      <td data-title="${t('Made by')}">${by(plan.createdBy, plan.createdAt)}</td>
-      <td class="${decidedBy === null ? 'blank' : ''}" data-title="${t('Decided by')}">
-        ${by(decidedBy, decidedAt)}
-      </td>
-    </tr>`;
-  });
-  const headings = [t('plan'), t('kind'), t('from'), t('Made by'), t('Decided by')];
-  return dataTable(t('Corrections'), headings, rows, 'cards');
+  return dataTable(
+    { caption: t('Corrections'), rows, none: t('None yet.') },
+    column(t('plan'), '', ({ id }) => html`<a href="${PATH}/${id}">${id}</a>`),
+    column(t('kind'), 'early', (plan) => html`${labelledKind(reader, plan.kind)} ${planBadge(reader, plan)}`),
+    column(t('from'), 'data', ({ origin }) => translateReason(origin, reader)),
+    column(t('Made by'), 'named', ({ createdBy, createdAt }) => by(createdBy, createdAt)),
+    column(t('Decided by'), 'named', (plan) =>
+      by(
+        plan.closedBy ?? plan.appliedBy ?? plan.approvedBy,
+        plan.closedAt ?? plan.appliedAt ?? plan.approvedAt,
+      ),
+    ),
+  );
 }
