@@ -1,6 +1,5 @@
-import { BlockList, isIPv4 } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isLoopback, normalizeAddress } from '../lib/net/loopback.ts';
+import { familyOf, isLoopback, networksOf, normalizeAddress } from '../lib/net/loopback.ts';
 import type { Clock } from '../lib/time/clock.ts';
 import type { MirrorContext } from '../db/mirror-context.ts';
 import { endSession, isSessionEnded } from '../store/users/ended-sessions.ts';
@@ -177,16 +176,6 @@ export function deciderOf(request: FastifyRequest, via: Decider['via']): Decider
   if (request.user === null) throw new Error('A decision came through a route without a user.');
   return { who: request.user.name, role: request.user.role, via };
 }
-
-/** The addresses and networks (`10.0.0.0/8`) of proxies. */
-function networksOf(places: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const [address = '', bits] of places.map((place) => place.split('/')))
-    list.addSubnet(address, Number(bits ?? (isIPv4(address) ? 32 : 128)), familyOf(address));
-  return list;
-}
-
-const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
 
 /** Whether a server that listens on this host is reachable by every address of its machine. */
 export function isEveryAddress(host: string): boolean {

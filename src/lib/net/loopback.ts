@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { BlockList, isIPv4 } from 'node:net';
 
 /** Whether an address or a host name is a loopback one, which no other machine can reach. */
 export function isLoopback(host: string): boolean {
@@ -11,4 +11,14 @@ export function normalizeAddress(host: string): string {
   const bare = host.toLowerCase().replace(/^\[(.*)\]$/, '$1');
   const mapped = bare.replace(/^::ffff:(?=\d+\.)/, '');
   return isIPv4(mapped) ? mapped : bare;
+}
+
+export const familyOf = (address: string) => (isIPv4(address) ? 'ipv4' : 'ipv6');
+
+/** Collects networks (`10.0.0.0/8`) and single addresses. */
+export function networksOf(places: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const [address = '', bits] of places.map((place) => place.split('/')))
+    list.addSubnet(address, Number(bits ?? (isIPv4(address) ? 32 : 128)), familyOf(address));
+  return list;
 }

@@ -1,4 +1,5 @@
-import { isIP, BlockList } from 'node:net';
+import { isIP } from 'node:net';
+import { networksOf } from './loopback.ts';
 
 /** Names that resolvers map to this machine or to the network around it. */
 const LOCAL_NAME =
@@ -47,14 +48,8 @@ const SPECIAL = `
   192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
   2001::/23 2001:db8::/32 2002::/16 3fff::/20`;
 
-const special = new BlockList();
-for (const range of SPECIAL.trim().split(/\s+/)) {
-  const [network = '', prefix] = range.split('/');
-  special.addSubnet(network, Number(prefix), isIP(network) === 6 ? 'ipv6' : 'ipv4');
-}
-
-const global = new BlockList();
-global.addSubnet('2000::', 3, 'ipv6');
+const special = networksOf(SPECIAL.trim().split(/\s+/));
+const global = networksOf(['2000::/3']);
 
 /** Whether an address, as a resolver or a socket gives it, is of the public internet; one with a zone is not. */
 export function isPublicAddress(address: string): boolean {
