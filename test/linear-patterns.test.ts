@@ -2,7 +2,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { canSend } from '../src/dashboard/parts/decisions.ts';
 import { maskSecrets, secretPattern } from '../src/lib/text/mask-secrets.ts';
-import { replaceUnstorable } from '../src/lib/text/text.ts';
 import { plainText } from '../src/features/plans/sheet/read-cell.ts';
 import { readSheet } from '../src/features/plans/sheet/read-sheet.ts';
 import { detectDayFirst, isTakenForDate, parseNumber } from '../src/features/plans/sheet/spellings.ts';
@@ -33,7 +32,6 @@ const MADE: readonly (readonly [string, string, (text: string) => unknown, reado
   ['SIGNED', 'features/plans/sheet/spellings', (text) => parseNumber(text, '.'), ['', '$', '-', '1']],
   ['DATE_LIKE', 'features/plans/sheet/spellings', (text) => isTakenForDate(text, text), ['', '1-', 'mar']],
   ['SHOWN_DATE', 'features/plans/sheet/spellings', (text) => isTakenForDate(text, 'MAR1'), ['', '1-', 'mar']],
-  ['replaceUnstorable', 'lib/text/text', replaceUnstorable, ['']],
   [
     'BEFORE',
     'lib/text/mask-secrets',

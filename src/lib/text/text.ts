@@ -1,14 +1,8 @@
-/** Characters that no database keeps: PostgreSQL refuses NUL, SQLite stores half a character as another one. */
-const UNSTORABLE = /[\0\p{Surrogate}]/u;
-
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0'); // Many times as fast as the pattern.
-}
+/** Whether every database keeps a text: PostgreSQL refuses NUL, SQLite stores half a character as another one. */
+export const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
 
 /** A text with a replacement character for each character that no database keeps. */
-export function replaceUnstorable(text: string): string {
-  return text.replace(new RegExp(UNSTORABLE, 'gu'), '\ufffd');
-}
+export const replaceUnstorable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
 /** Cuts a text to at most `length`, never through the middle of a character. */
 export function truncate(text: string, length: number): string {
