@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import type { Kind } from '../../catalog/kind.ts';
 import { sqlitePath } from '../../db/open-session.ts';
 import type { MirrorContext } from '../../db/mirror-context.ts';
-import type { Language } from '../../lib/text/translator.ts';
+import { LANGUAGES } from '../../lib/text/translator.ts';
 import type { StaleKind } from '../../needs/read-needs.ts';
-import type { UserRole } from '../../store/users/user-store.ts';
+import { USER_ROLES } from '../../store/users/user-store.ts';
 import type { SqlAnswer, SqlQuestion } from './sql/question.ts';
 import { createTurns } from './sql/turns.ts';
 
@@ -20,11 +21,8 @@ export interface ToolContext extends MirrorContext {
 }
 
 /** Who asks, and in which language. */
-export interface Asker {
-  readonly name: string;
-  readonly role: UserRole;
-  readonly language: Language;
-}
+export const asker = z.object({ name: z.string(), role: z.enum(USER_ROLES), language: z.enum(LANGUAGES) });
+export type Asker = Readonly<z.output<typeof asker>>;
 
 /** Who waits for an answer. */
 export interface Caller extends Asker {

@@ -1,11 +1,6 @@
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import * as z from 'zod';
-import { LANGUAGES } from '../../../lib/text/translator.ts';
-import { USER_ROLES } from '../../../store/users/user-store.ts';
-import type { Asker, ToolContext } from '../context.ts';
+import { asker, type Asker, type ToolContext } from '../context.ts';
 import { createMcpServer } from './create-mcp-server.ts';
-
-const asker = z.object({ name: z.string(), role: z.enum(USER_ROLES), language: z.enum(LANGUAGES) });
 
 /** Answers requests of the streamable HTTP transport; nothing is kept between them. */
 export function createHttpHandler(context: ToolContext) {
