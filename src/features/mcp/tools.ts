@@ -3,6 +3,7 @@ import { findKind } from '../../catalog/find-kind.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { SyncError } from '../../lib/sync-error.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
+import { localTime } from '../../lib/time/zone-offset.ts';
 import { CLEARED } from '../plans/sheet/read-cell.ts';
 import { kindsOfViews } from '../reports/report.ts';
 import { readMissing } from '../../store/records/deletion-store.ts';
@@ -121,7 +122,7 @@ const CUT = /_e4\)? ?\/ ?10+(?![\d.])/i;
 
 /** The day by the clocks of the company. */
 const companyDay = ({ clock, timezone }: ToolContext): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone: timezone, dateStyle: 'short' }).format(clock.now());
+  localTime(timezone, clock.now()).slice(0, 'YYYY-MM-DD'.length);
 
 const CLOCK = /\bcurrent_(?:date|time|timestamp)\b|\blocaltime(?:stamp)?\b|\bnow\s*\(|'now'/i;
 

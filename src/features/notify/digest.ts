@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { formatInstant, latestPlausible } from '../../lib/time/clock.ts';
-import { daysBefore } from '../../lib/time/zone-offset.ts';
+import { daysBefore, localTime } from '../../lib/time/zone-offset.ts';
 import { repeatTask, type MirrorContext } from '../../db/mirror-context.ts';
 import { readNumber, readRows } from '../../db/rows/rows.ts';
 import type { Queryable, Session, Transaction } from '../../db/session/session.ts';
@@ -39,8 +39,8 @@ export async function addDigest(
   now: Date,
   readOutlook: ReadOutlook = () => Promise.resolve({ stale: [] }),
 ): Promise<void> {
-  const { day, time } = localDate(digestTime.timezone, now);
-  const { day: latest } = localDate(digestTime.timezone, latestPlausible(now));
+  const [day = '', time = ''] = localTime(digestTime.timezone, now).split(' ');
+  const [latest = ''] = localTime(digestTime.timezone, latestPlausible(now)).split(' ');
   const isAnotherDay = (storedDay: string): boolean => storedDay < day || storedDay > latest; // A clock that was ahead has written it.
   const isDue = (last: DigestPosition | null): boolean =>
     time >= digestTime.at && (last === null || isAnotherDay(last.day));
@@ -59,12 +59,6 @@ export async function addDigest(
     await addNotification(tx, { type: 'digest.daily', facts, key: day, now });
     await writeMeta(tx, 'digest', JSON.stringify({ day, seq }));
   });
-}
-
-function localDate(timeZone: string, instant: Date): { readonly day: string; readonly time: string } {
-  const style = { timeZone, dateStyle: 'short', timeStyle: 'short' } as const;
-  const [day = '', time = ''] = new Intl.DateTimeFormat('sv-SE', style).format(instant).split(' ');
-  return { day, time };
 }
 
 const readDigestPosition = async (db: Queryable) =>

@@ -1,6 +1,6 @@
 import { UsageError } from '../sync-error.ts';
 import { isCalendarDate } from './clock.ts';
-import { DAY_MS, createZoneOffset } from './zone-offset.ts';
+import { DAY_MS, createZoneOffset, localTime } from './zone-offset.ts';
 
 const INSTANT = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
@@ -28,12 +28,7 @@ export function asOfInstant(input: string, now: Date, timezone: string) {
   const instantIn = (local: number): number => (zone === undefined ? local - offsetAt(local) : local);
   const begin = instantIn(asUtc);
   if (begin > now.getTime()) {
-    const clock = new Intl.DateTimeFormat('sv', {
-      timeZone: timezone,
-      dateStyle: 'short',
-      timeStyle: 'short',
-    });
-    const message = `${input} is in the future: in ${timezone} (schedules.timezone), it is ${clock.format(now)}.`;
+    const message = `${input} is in the future: in ${timezone} (schedules.timezone), it is ${localTime(timezone, now)}.`;
     throw new UsageError(message, { code: 'usage.as_of', hint: FORMS });
   }
   const at = isDay ? Math.min(instantIn(asUtc + DAY_MS) - 1, now.getTime()) : begin;

@@ -22,3 +22,7 @@ export function createZoneOffset(timezone: string, skipped: 'earlier' | 'later')
 export const DAY_MS = 86_400_000;
 
 export const daysBefore = (now: Date, days: number): Date => new Date(now.getTime() - days * DAY_MS);
+
+/** An instant by the clocks of a zone: `2026-03-01 12:30`. */
+export const localTime = (timeZone: string, instant: Date): string =>
+  new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' }).format(instant);
