@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { systemClock } from '../lib/time/clock.ts';
 import { parseFaults, type Fault } from '../../sandbox/faults.ts';
-import type { Sandbox, SandboxOptions } from '../../sandbox/sandbox.ts';
 import { createCommand, type CommonOptions, type CommandContext } from './parts/command.ts';
 import { commandName } from './parts/io.ts';
 import { parsePort, parseWholeNumber, readTextFile } from './parts/input.ts';
+import { openSandbox } from './parts/open-sandbox.ts';
 
 const DEFAULT_PORT = 4010;
 
@@ -26,12 +25,6 @@ export function sandboxCommand(context: CommandContext): Command {
       ]);
       if (!signal.aborted) await once(signal, 'abort');
     });
-}
-
-/** Starts a sandbox whose data end today. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
-async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { startSandbox } = await import('../../sandbox/sandbox.ts');
-  return startSandbox({ ...options, today: systemClock.now() });
 }
 
 function readFaults(path: string): readonly Fault[] {

@@ -4,8 +4,6 @@ import type { OpenDashboard } from '../../app/serve-http.ts';
 import type { Role } from '../../app/serve.ts';
 import { requireListedKinds } from '../../config/known-kinds.ts';
 import { untilItsTurn } from '../../lib/read-ahead.ts';
-import { systemClock } from '../../lib/time/clock.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import {
   createCommand,
   EXIT,
@@ -14,6 +12,7 @@ import {
   type CommandContext,
 } from '../parts/command.ts';
 import { printJson, printLine, type Printed } from '../parts/io.ts';
+import { openSandbox } from '../parts/open-sandbox.ts';
 import { createProgress } from '../parts/progress.ts';
 import { keepChanging, showDashboard } from './keep-changing.ts';
 import { demoConfig, DEMO_DATABASE, eventLine, eventsAfter, type DemoStage } from './stage.ts';
@@ -58,12 +57,6 @@ export function demoCommand(context: CommandContext): Command {
         await keepChanging(served, events.at(-1)?.seq ?? 0);
       });
     });
-}
-
-/** Starts the simulated service. Apart, because tsc leaves a dynamic import beside `await using` as it is. */
-async function openSandbox(): Promise<Sandbox> {
-  const { startSandbox } = await import('../../../sandbox/sandbox.ts');
-  return startSandbox({ today: systemClock.now() });
 }
 
 /**
