@@ -14,7 +14,8 @@ export const listViewOf = (
 /** A record's value of a field: a view that shows the field leaves it out where it is blank (null), else it is unknown (undefined). */
 export function valueIn(kind: Kind, record: JsonObject, name: string, view: ShownFields): Json | undefined {
   const value = shownValue(kind, record, name);
-  return value === undefined && view.has(name) ? null : value;
+  const names = [name, writeNameOf(findSentField(kind, name) ?? { name, type: 'text' })];
+  return value === undefined && names.some((one) => view.has(one)) ? null : value;
 }
 
 /** A record with a null for each of these fields that it leaves out as blank. */

@@ -39,7 +39,7 @@ const MIRROR_ROW = {
 /** Reads the mirror's copies of these records; a record without a row is absent from the map. */
 export async function readOwnRows(db: Queryable, kind: string, ids: readonly string[]) {
   const copies = new Map<string, MirrorRow>();
-  for (const chunk of inChunks(ids)) {
+  for (const chunk of inChunks(ids.filter(isRecordId))) {
     const rows = sql`
       select cast(id as text) as id, _raw as raw, _changed_at as changed_at, _deleted_at as deleted_at, _listed as listed,
         (select max(suppressed) from erasures where kind = ${kind} and record_id = cast(k.id as text)) as suppressed
@@ -63,7 +63,7 @@ export async function readNames(
   const names = new Map<string, string>();
   for (const { name } of kinds) {
     const ids = records.flatMap((record) => (record.kind === name ? (record.recordId ?? []) : []));
-    const rows = await readOwnRows(db, name, ids.filter(isRecordId));
+    const rows = await readOwnRows(db, name, ids);
     for (const [id, { raw }] of rows) names.set(`${name} ${id}`, recordName(raw));
   }
   return (kind, id) => names.get(`${kind} ${id ?? ''}`) ?? '';

@@ -182,15 +182,17 @@ const WORDS = {
   }),
   'field.not_shown': ({ fields, entries: n }: { fields: string; entries: number }, translator) => ({
     title: translator.t(
-      '{n, plural, one {# update waits} other {# updates wait}} for fields that the service no longer shows',
+      '{n, plural, one {# entry waits} other {# entries wait}} for fields that the service does not show',
       { n },
     ),
     why: [
-      translator.t<Quoted>('Neither lists nor single records show: {names}.', {
+      translator.t<Quoted>('The service does not show: {names}.', {
         names: { text: pathLabels(fields, translator), as: 'name' },
       }),
     ],
-    effect: translator.t('They are sent once it is shown again. Abandon them if it was removed for good.'),
+    effect: translator.t(
+      'They are sent once it is shown again. If it was removed for good, abandon them; push creates with --allow-double.',
+    ),
     page: '/outbox',
     command: 'bms-sync outbox',
   }),

@@ -43,11 +43,13 @@ const abandon = (facts: VerdictFacts): string => `To abandon it: bms-sync outbox
 const keepTheirs = (facts: VerdictFacts): string =>
   `To keep the other user's values: bms-sync outbox abandon ${facts.id}`;
 const adopt = ({ id, settlement: { ids = [] } = {} }: VerdictFacts): string =>
-  `If a record of the mirror is it: bms-sync outbox adopt ${id} ${ids.length === 1 ? ids.join() : 'RECORD'}`;
+  `If a record of the mirror is it: bms-sync outbox adopt ${id} ${/^\d+$/.test(ids.join()) ? ids.join() : 'RECORD'}`;
 const pull = (facts: VerdictFacts): string => `To read the list again: bms-sync pull ${facts.kind}`;
-const pushAgain = ({ id, kind, recordId }: VerdictFacts): string =>
+const pushAgain = ({ id, kind, recordId, verdict }: VerdictFacts): string =>
   `To send something else instead: bms-sync outbox abandon ${id}, then bms-sync push ` +
-  (recordId === null ? `create ${kind} …` : `update ${kind} ${recordId} …`);
+  (recordId === null
+    ? `create ${kind} …${verdict === 'field_not_shown' ? ' --allow-double' : ''}`
+    : `update ${kind} ${recordId} …`);
 
 /** A process at work keeps the settings with which it started, and refuses a second one beside it. */
 export const TURN_WRITES_ON: MessageKey =
@@ -76,7 +78,7 @@ export const VERDICTS = {
   retry: 'A user requested a retry: bms-sync searches once more and sends it again if it is not there.',
   conflict: 'Another user changed the same fields since the base of this update was read; nothing was sent.',
   field_not_shown:
-    'The service no longer shows a field of this update, so nothing would prove it. bms-sync looks every hour, and sends nothing before.',
+    'The service does not show a field of this entry: nothing would prove the update, or show a record that the create would double. bms-sync looks every hour, and sends nothing before.',
   other_record:
     'The id seems to belong to another record: the one to update was deleted, or its key and more have changed. Nothing more is sent.',
   no_such_record: 'The service has no record with this id, and no list ever showed one; nothing was sent.',
@@ -87,7 +89,7 @@ export const VERDICTS = {
   look_alike:
     'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
   existed:
-    'A record with the same natural key existed before the send, or the service answered with a record that was there.',
+    'A record with the same natural key existed before the send, or one that could not be stored may have it, or the service answered with a record that was there.',
   lost_twice:
     'Sent twice, no answer has confirmed it, and no record in the service matches it: something prevents it from arriving.',
   alters_keys:

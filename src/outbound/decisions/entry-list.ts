@@ -1,4 +1,5 @@
 import type { Kind } from '../../catalog/kind.ts';
+import { isRecordId } from '../../diff/compare-page.ts';
 import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { tryParseJson, type Json } from '../../lib/json/json.ts';
 import { SyncError } from '../../lib/sync-error.ts';
@@ -268,7 +269,7 @@ async function entryGoneError(db: Queryable, id: number): Promise<SyncError> {
 }
 
 /** Records that a create may have made, as the searches for it noted them. */
-export const candidatesOf = (entry: Entry): readonly string[] => entry.settlement.ids ?? [];
+export const candidatesOf = (entry: Entry) => (entry.settlement.ids ?? []).filter(isRecordId);
 
 /** JSON of the outbox, parsed; text that an application stored in another form stays text. */
 export function jsonOrText(text: string | null): Json {

@@ -2,11 +2,13 @@ import { sql } from 'drizzle-orm';
 import type { Field, Kind } from '../../catalog/kind.ts';
 import { createRecordDecoder } from '../../diff/decode-record.ts';
 import { hasNaturalKeyOf, keyFields, keyText } from '../../diff/match.ts';
-import { parseObject } from '../../lib/json/json.ts';
+import { shownValue, valueIn } from '../../diff/shown-value.ts';
+import { isObject, parseObject, tryParseJson } from '../../lib/json/json.ts';
 import { UsageError } from '../../lib/sync-error.ts';
-import { readMirroredKind } from '../../store/kinds/field-store.ts';
-import { entriesWithKeys } from '../../store/outbox/outbox-queue.ts';
+import { readListView, readMirroredKind } from '../../store/kinds/field-store.ts';
+import { entriesWithKeys, openCreatesByKey, type OpenCreates } from '../../store/outbox/outbox-queue.ts';
 import { OPEN_STATES, type Entry } from '../../store/outbox/outbox-store.ts';
+import { readUnreadable } from '../../store/records/issue-store.ts';
 import { liveColumns, liveRecordsWhere, type LiveRecord } from '../../store/records/record-store.ts';
 import { KEY_COLUMN, keyedFields } from '../../store/tables/key-column.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -21,11 +23,7 @@ interface Holder extends LiveRecord {
 }
 
 /** Finds live records of the mirror with the natural key of a create. */
-export async function findRecordsWithKey(
-  db: Queryable,
-  kind: Kind,
-  payload: string,
-): Promise<readonly LiveRecord[]> {
+export async function findRecordsWithKey(db: Queryable, kind: Kind, payload: string) {
   const alike = (await findRecordsWithKeys(db, kind, [payload])).get(payload) ?? [];
   return alike.filter((record) => !record.isByCaseAlone);
 }
@@ -43,7 +41,8 @@ export async function findRecordsWithKeys(db: Queryable, kind: Kind, payloads: r
     const decode = createRecordDecoder({ fields });
     for await (const record of records) {
       const content = parseObject(record.raw);
-      const creates = byKey.get(keyText(decode(content).values)) ?? [];
+      const shown = fields.map(({ name }) => [name, shownValue(mirrored, content, name) ?? null] as const);
+      const creates = byKey.get(keyText(decode(Object.fromEntries(shown)).values)) ?? [];
       const holders = creates.map(({ payload, sent }) => {
         return { payload, isByCaseAlone: !hasNaturalKeyOf(mirrored, sent, content) };
       });
@@ -105,7 +104,22 @@ export async function findHolders(db: Queryable, kind: Kind, entry: Entry): Prom
   if (ids.length > 0) return ids;
   const made = (await entriesWithKeys(db, kind.name, [naturalKey ?? ''], ['done'])).get(naturalKey);
   const madeId = made && (await madeRecord(db, kind.name, made));
-  return madeId ? [madeId] : [];
+  if (madeId) return [madeId];
+  return readUnreadable(db, kind.name, ({ code, detail }) => {
+    const record = tryParseJson(detail);
+    if (record === undefined) return code !== 'two_versions'; // It is cut: its key was not read.
+    return isObject(record) && hasNaturalKeyOf(kind, parseObject(payload), record);
+  });
+}
+
+/** Finds what a create is compared by, and its list does not show: a field of its natural key, or all that it sends beside such fields. */
+export async function findHiddenKey(db: Queryable, kind: Kind, entry: Entry, rows: number) {
+  if (kind.repeats === true || entry.allowsDouble || rows === 0) return []; // A list without rows hides nothing.
+  const view = await readListView(db, kind.name);
+  const names = keyFields(kind, parseObject(entry.payload), {}).map((field) => field.name);
+  const hidden = names.filter((name) => valueIn(kind, {}, name, view) === undefined);
+  const isNamed = names.some((name) => kind.naturalKey.includes(name));
+  return isNamed || hidden.length === names.length ? hidden : [];
 }
 
 /**
@@ -137,6 +151,7 @@ export async function refuseDuplicates(
   const notes = new Map<CheckedEntry, string>();
   const creates = entries.filter(({ kind, naturalKey }) => kind.repeats !== true && naturalKey !== null);
   for (const [kind, ofKind] of Map.groupBy(creates, (entry) => entry.kind)) {
+    const open = await openCreatesByKey(tx, kind.name);
     const checked = ofKind.filter((entry) => !entry.allowsDouble);
     const keys = checked.map((entry) => entry.naturalKey ?? '');
     const made = await entriesWithKeys(tx, kind.name, keys, [...OPEN_STATES, 'done']);
@@ -148,7 +163,8 @@ export async function refuseDuplicates(
       const first = firsts.get(naturalKey) ?? entry;
       const alike = records.get(payload) ?? [];
       const record = alike.find((one) => !one.isByCaseAlone);
-      for (const note of caseNotes(entry, alike)) notes.set(entry, note);
+      for (const note of caseNotes(entry, alike, open)) notes.set(entry, note);
+      open.set(naturalKey?.toLowerCase(), { key: naturalKey, by: nameRequest(entry) });
       const holder =
         first === entry
           ? await describeHolder(tx, kind.name, made.get(naturalKey), record)
@@ -167,12 +183,15 @@ export async function refuseDuplicates(
 
 const nameRequest = ({ where }: CheckedEntry): string => where ?? 'Another of these requests';
 
-/** Notes the record that has the natural key of a create but for case, where none has the key itself. */
-export function caseNotes({ kind, allowsDouble }: CheckedEntry, alike: readonly Holder[]): string[] {
+/** Notes the record that has the natural key of a create but for case, where none has the key itself; else what creates such a one. */
+export function caseNotes(entry: CheckedEntry, alike: readonly Holder[], open: OpenCreates): string[] {
+  const { kind, naturalKey, allowsDouble } = entry;
+  if (allowsDouble || kind.repeats === true || !alike.every((one) => one.isByCaseAlone)) return [];
   const [record] = alike;
-  if (record === undefined || !alike.every((one) => one.isByCaseAlone)) return [];
-  if (allowsDouble || kind.repeats === true) return [];
-  return [`record ${record.id} of ${kind.name} has the same natural key but for upper and lower case`];
+  const other = open.get(naturalKey?.toLowerCase());
+  if (record === undefined && (other === undefined || other.key === naturalKey)) return [];
+  const holder = record ? `record ${record.id} of ${kind.name} has` : `${other?.by} creates a record with`;
+  return [`${holder} the same natural key but for upper and lower case`];
 }
 
 /** Names what has a natural key, as the beginning of a sentence; null if nothing has it. */

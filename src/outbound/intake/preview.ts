@@ -2,6 +2,7 @@ import { hasAllSentValues } from '../../diff/match.ts';
 import { merge } from '../../diff/merge-update.ts';
 import { parseObject } from '../../lib/json/json.ts';
 import type { Session } from '../../db/session/session.ts';
+import { openCreatesByKey } from '../../store/outbox/outbox-queue.ts';
 import type { CheckedEntry } from './entry-request.ts';
 import { caseNotes, findRecordsWithKeys } from './duplicate-check.ts';
 import { rowNotes } from './intake.ts';
@@ -28,7 +29,7 @@ export async function previewEntry(session: Session, entry: CheckedEntry) {
       });
     return {
       ...shared,
-      notes: [...entry.notes, ...caseNotes(entry, holders)],
+      notes: [...entry.notes, ...caseNotes(entry, holders, await openCreatesByKey(session, kind.name))],
       operation: 'create' as const,
       request: { method: 'POST', path, body: wanted },
       alike,

@@ -26,11 +26,7 @@ export function writeBody(kind: Kind, data: JsonObject, rules: NameRules) {
     else written = documented ? writtenValue(field, value) : withHint(writtenValue(field, value), value);
     if ('fault' in written) faults.push(`${name}: ${written.fault}`);
     else {
-      namedValues.push({
-        name,
-        field: field === undefined ? name : writeNameOf(field),
-        value: written.value,
-      });
+      namedValues.push({ name, field: field ? writeNameOf(field) : name, value: written.value });
       if (written.note !== undefined) notes.push(`${name} ${written.note}`);
     }
   }

@@ -22,7 +22,7 @@ import { awaitReading, type Unsettled } from './awaited-reading.ts';
 import { findLastBreak, isCurrent, type Break } from '../last-break.ts';
 import { isPaused } from '../own-sends.ts';
 import { planKeyFaults, validateStored } from '../intake/validate-entry.ts';
-import { findHolders } from '../intake/duplicate-check.ts';
+import { findHiddenKey, findHolders } from '../intake/duplicate-check.ts';
 import type { OutboundParts } from '../parts.ts';
 
 /** A claimed entry, and the work to do outside the transaction. */
@@ -130,6 +130,12 @@ async function claimCreate(
   if (sweep === null || !isCurrent(sweep, lastBreak, now) || !isEnough(sweep, asked, isCertifying))
     return postponeUntilSwept(tx, unsettled, asked);
   const ids = await findSameRecords(tx, unsettled, lastBreak);
+  const hidden = ids.length > 0 ? [] : await findHiddenKey(tx, kind, entry, sweep.rows);
+  if (hidden.length > 0) {
+    const later = { verdict: 'field_not_shown', settlement: { hidden }, now, waitMs: MAX_RETRY_MS };
+    await scheduleRetry(tx, entry, later);
+    return { step: 'put_off', verdict: 'field_not_shown' };
+  }
   if (ids.length === 0) return { step: 'send', kind, journalled: await journalRequest(tx, parts, unsettled) };
   await parkBeside(tx, unsettled, 'existed', ids);
   return { step: 'ended' };

@@ -101,9 +101,7 @@ async function concludeUpdate(
     return isAsBefore || !canComeFrom(findSentField(kind, states.field), states.wanted, states.remote);
   });
   // A person's request for another try allows one more round.
-  const rounds = (await readAttempts(tx, entry.id)).filter(
-    (attempt) => attempt.grade === 'not_applied',
-  ).length;
+  const rounds = (await readAttempts(tx, entry.id)).filter((one) => one.grade === 'not_applied').length;
   if (unapplied.length > 0 && rounds + 1 < MAX_ROUNDS)
     return retryUnconfirmed(tx, parts, written, { verdict: 'not_applied' });
 

@@ -152,7 +152,7 @@ const HIDDEN: MessageKey = 'no list shows records that bms-sync has created';
 const OTHERS: MessageKey =
   'the list is read under another token than before the send, which may not be shown the record';
 const EMPTY: MessageKey = 'a service in maintenance may also answer an empty list';
-const PARTIAL: MessageKey = 'its list shows only a part of its records';
+const PARTIAL: MessageKey = 'its list may show only a part of its records';
 
 /** How far the lists can be trusted. What a person who asks for another try has seen no longer stands against it. */
 async function readTrust(

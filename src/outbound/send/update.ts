@@ -146,10 +146,9 @@ async function writeUpdate(parts: OutboundParts, updating: UpdateInWork, body: J
   // A person requested another attempt: until it ends there is no verdict.
   const attempts = entry.verdict === null ? [] : await readAttempts(session, entry.id);
   if (attempts.filter(canHaveArrived).length >= MAX_ATTEMPTS) {
-    await session.atomically((tx) =>
+    return session.atomically((tx) =>
       finishEntry(tx, entry, { state: 'parked', verdict: 'no_answer', now: clock.now() }),
     );
-    return;
   }
   const journalled = await session.atomically(async (tx) => {
     if (await postponeIfBlocked(tx, entry, clock.now())) return null; // Another update has just tried, in vain or not yet.

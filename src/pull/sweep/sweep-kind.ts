@@ -111,5 +111,6 @@ function sweepOutcome(
     return complete('never_listed', `${waiting} returned records are not in the list yet`);
   if (waiting > 0)
     return complete('absences_unproven', `${waiting} rows that the list lacks are still in the mirror`);
-  return { state: 'certified' as const, reason: keptOlder > 0 ? 'older_kept' : null, detail: null };
+  const isCut = ending.list.mayGoOn ? 'cut_off' : null;
+  return { state: 'certified' as const, reason: keptOlder > 0 ? 'older_kept' : isCut, detail: null };
 }

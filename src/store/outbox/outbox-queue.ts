@@ -106,6 +106,15 @@ export async function entriesWithKeys(
   return found;
 }
 
+/** By its natural key in lower case, the last open create of a kind that has it. */
+export async function openCreatesByKey(db: Queryable, kind: string) {
+  const open = sql`where kind = ${kind} and natural_key is not null and state in (${sqlList(OPEN_STATES)}) order by id`;
+  const creates = await select(db, pickColumns(OUTBOX, 'id', 'naturalKey'), open);
+  return new Map(creates.map(({ id, naturalKey: key }) => [key?.toLowerCase(), { key, by: `entry ${id}` }]));
+}
+
+export type OpenCreates = Awaited<ReturnType<typeof openCreatesByKey>>;
+
 /** Wakes the entries that waited for this one. */
 export async function wakeWaiting(tx: Transaction, entry: Entry, now: Date): Promise<void> {
   await makeDue(tx, sql`${hasSameTarget(entry)} and state = 'ready' and verdict = 'waits'`, now);

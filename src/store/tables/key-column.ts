@@ -1,6 +1,7 @@
 import type { Field, Kind } from '../../catalog/kind.ts';
 import type { ColumnValue } from '../../diff/decode-record.ts';
 import { keyText } from '../../diff/match.ts';
+import { writeNameOf } from '../../diff/shown-value.ts';
 
 /** Our column of the natural key, by which a create finds what it would double; null in a row that is not filled yet. */
 export const KEY_COLUMN = '_key';
@@ -11,8 +12,10 @@ export const keyedFields = ({ create, repeats, naturalKey, fields }: Kind): read
     ? []
     : naturalKey.flatMap((name) => fields.find((field) => field.name === name) ?? []);
 
-/** Makes the column's value of a decoded record: none in a kind without it. */
+/** Makes the column's value of a decoded record: none in a kind without it. Some lists show a field under its name in a write. */
 export function keyWriter(kind: Kind): (values: readonly ColumnValue[]) => [] | [string] {
-  const places = keyedFields(kind).map((field) => kind.fields.indexOf(field));
-  return places.length === 0 ? () => [] : (values) => [keyText(places.map((at) => values[at] ?? null))];
+  const at = (name: string): number => kind.fields.findIndex((field) => field.name === name);
+  const places = keyedFields(kind).map((field) => [at(field.name), at(writeNameOf(field))] as const);
+  if (places.length === 0) return () => [];
+  return (values) => [keyText(places.map(([own, other]) => values[own] ?? values[other] ?? null))];
 }

@@ -5,8 +5,12 @@ import type { JsonObject } from '../../../src/lib/json/json.ts';
 import type { EntryRequest } from '../../../src/outbound/intake/entry-request.ts';
 import { checkRequests, storeChecked } from '../../../src/outbound/intake/intake.ts';
 import { previewEntry } from '../../../src/outbound/intake/preview.ts';
+import { readHistory } from '../../../src/outbound/decisions/entry-list.ts';
+import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
+import { readNeeds } from '../../../src/needs/read-needs.ts';
+import { explain } from '../../../src/words/verdicts.ts';
 import { readMeta } from '../../../src/store/kinds/meta.ts';
-import { ONE_DATABASE } from '../../pull/steps.ts';
+import { DATABASES, ONE_DATABASE } from '../../pull/steps.ts';
 import { asked, create, endPatience, enter, opened, spoil, type Stage } from '../stage.ts';
 
 /** One code as people type it, paste it, and as lists show it. */
@@ -172,5 +176,120 @@ test('a preview names the record whose code is spelled otherwise, and none that 
   const [entry] = await checkRequests(on.session, KINDS, [requestOf({ code: SPELLINGS[3], name: 'Ada' })]);
   expect(entry && (await previewEntry(on.session, entry))).toMatchObject({
     alike: [{ recordId: id, match: 'exact' }],
+  });
+});
+
+const BY_CASE = 'creates a record with the same natural key but for upper and lower case';
+
+test('a push that differs by case from an open create, or from another of its requests, has a note', async () => {
+  const on = await opened();
+  const [first] = await pushed(on, { code: 'zé-1', name: 'Ada' });
+  const later = [
+    { code: 'ZÉ-1', name: 'Zoé' },
+    { code: 'b-2', name: 'Bo' },
+    { code: 'B-2', name: 'Bob' },
+  ];
+  const [checked] = await checkRequests(on.session, KINDS, later.map(requestOf));
+  const note = `entry ${first?.id} ${BY_CASE}`;
+  expect(checked && (await previewEntry(on.session, checked)).notes).toEqual([note]);
+  const stored = await pushed(on, ...later);
+  expect(stored.map(({ notes }) => notes)).toEqual([[note], [], [`Another of these requests ${BY_CASE}`]]);
+  await on.work();
+  expect(asked(on, 'POST')).toHaveLength(4);
+  expect((await pushed(on, { code: 'B-3' }, { code: 'zé-9' })).map(({ notes }) => notes)).toEqual([[], []]);
+});
+
+test('a project is known by its name where lists show that as a write does', async () => {
+  const on = await opened({ service: { size: 12 }, pulled: [] });
+  const { world } = on.service;
+  const there = String(world.insert('projects', { nom: 'Maison Roy', name: 'Maison Roy' })['id']);
+  spoil(on, 'GET', { leavesOut: ['nom'] }, { kind: 'projects' });
+  await on.pull('projects');
+  const id = await on.send(create({ name: ' Maison  Roy' }, 'projects'));
+  expect(await on.entry(id)).toMatchObject({ verdict: 'existed', result: JSON.stringify({ ids: [there] }) });
+  expect(await on.entry(await on.send(create({ name: 'Autre' }, 'projects')))).toMatchObject({
+    state: 'done',
+  });
+});
+
+describe.each(DATABASES)('a create, in %s,', (database) => {
+  test.each<[string, JsonObject]>([
+    ['has its key', { code: 'zz-1'.toUpperCase(), name: 'Ada' }],
+    ['may have its key', { name: 'é'.repeat(3000) }],
+  ])('is parked where a listed record that cannot become a row %s', async (_what, record) => {
+    const on = await opened({ database, service: { size: 12 }, pulled: [] });
+    enter(on, { id: 2.5, ...record });
+    await on.pull('clients');
+    const id = await on.send(create());
+    expect(await on.entry(id)).toMatchObject({ verdict: 'existed', result: '{"ids":["2.5"]}' });
+    const { entry, candidates } = await readHistory(on.parts, id);
+    expect([entry.verdict, candidates]).toEqual(['existed', []]);
+    expect(explain(entry).next[0]).toMatch(/adopt 1 RECORD$/);
+    const retried = (allowDouble: boolean) =>
+      retryEntry(on.session, on.parts.kinds, { id, allowDouble }, on.clock.now());
+    await expect(retried(false)).rejects.toMatchObject({ code: 'outbox.double' });
+    await retried(true);
+    await on.work();
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('is sent beside a record that cannot become a row and has another key', async () => {
+    const on = await opened({ database, service: { size: 12 }, pulled: [] });
+    enter(on, { id: 2.5, code: 'ZZ-2', name: 'Ada' });
+    await on.pull('clients');
+    expect(await on.entry(await on.send(create()))).toMatchObject({ state: 'done' });
+  });
+});
+
+describe.each(ONE_DATABASE)('a list that does not show the natural key, in %s,', (database) => {
+  const hideCodes = (on: Stage): void => spoil(on, 'GET', { leavesOut: ['code'] });
+
+  test.each([
+    ['from the start', true],
+    ['since a release', false],
+  ])('lets its creates wait: %s', async (_what, isFirst) => {
+    const on = await opened({ database, service: { size: 12 }, pulled: [] });
+    const there = enter(on, { code: 'ZZ-1', name: 'Zoé Tremblay' });
+    if (!isFirst) await on.pull('clients');
+    hideCodes(on);
+    await on.pull('clients');
+    const id = await on.send(create({ code: 'ZZ-1', name: 'Zoe T.' }));
+    const waiting = await on.entry(id);
+    expect(waiting).toMatchObject({ state: 'ready', verdict: 'field_not_shown', attempts: 0 });
+    expect(explain(waiting).next.join()).toMatch(
+      /abandon 1, then bms-sync push create clients … --allow-double$/,
+    );
+    expect(await readNeeds(on.session, [])).toMatchObject([
+      { type: 'field.not_shown', facts: { fields: 'clients.code', entries: 1 } },
+    ]);
+    const wanted = await on.send({ ...create({ code: 'ZZ-3', name: 'Bea' }), allowDouble: true });
+    expect(await on.entry(wanted)).toMatchObject({ state: 'done' });
+    on.service.setFaults([]);
+    const other = await on.store(create({ code: 'ZZ-2', name: 'Ada' }));
+    await on.pass(3600);
+    expect(await on.entry(id)).toMatchObject({
+      verdict: 'existed',
+      result: JSON.stringify({ ids: [there] }),
+    });
+    expect(await on.entry(other)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
+  test('sends one without a natural key if it shows a part of what that has', async () => {
+    const on = await opened({ database, service: { size: 3 }, pulled: [] });
+    spoil(on, 'GET', { leavesOut: ['code', 'fax'] });
+    await on.pull('clients');
+    const [part, none] = [
+      await on.send(create({ name: 'Ada', fax: '44' })),
+      await on.send(create({ fax: '45' })),
+    ];
+    expect(await on.entry(part)).toMatchObject({ state: 'done' });
+    expect(await on.entry(none)).toMatchObject({ state: 'ready', verdict: 'field_not_shown' });
+  });
+
+  test('and has no rows keeps no create back', async () => {
+    const on = await opened({ database, service: { size: 3 }, pulled: [] });
+    for (const id of on.service.world.ids('clients')) on.service.world.remove('clients', id);
+    await on.pull('clients');
+    expect(await on.entry(await on.send(create()))).toMatchObject({ state: 'done', verdict: 'sent' });
   });
 });

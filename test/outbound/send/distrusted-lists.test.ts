@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../src/catalog/kinds/catalog.ts';
 import { readStatusReport } from '../../../src/checks/status.ts';
-import { MAX_DEPTH, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
+import { MAX_DEPTH, compactJson, parseJson, type JsonObject } from '../../../src/lib/json/json.ts';
 import type { SettlementNotes } from '../../../src/store/outbox/settlement.ts';
 import { explain } from '../../../src/words/verdicts.ts';
 import { retryEntry } from '../../../src/outbound/decisions/decide.ts';
@@ -37,10 +37,15 @@ function showOnly(
 /** A create whose answer is lost; with a sweep of its kind before it. */
 async function lose(
   on: Stage,
-  { arrives = true, kind = 'clients', data = ZOE }: { arrives?: boolean; kind?: string; data?: object } = {},
+  {
+    arrives = true,
+    kind = 'clients',
+    data = ZOE,
+    ...more
+  }: { arrives?: boolean; kind?: string; data?: object; allowDouble?: true } = {},
 ): Promise<number> {
   spoil(on, 'POST', { drop: arrives ? 'after' : 'before' }, { kind, times: 1 });
-  const id = await on.send(create({ ...data }, kind));
+  const id = await on.send({ ...create({ ...data }, kind), ...more });
   expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
   return id;
 }
@@ -115,7 +120,7 @@ describe('a record that cannot become a row', () => {
         get: (kind: string, id: number) => (id === odd ? form(odd) : get(kind, id)),
       });
       await on.pull('clients');
-      const id = await lose(on, { arrives: false });
+      const id = await lose(on, { arrives: false, allowDouble: true }); // It may have the key of the create.
       for (const seconds of [300, 3300, 18_000, 21_600]) await on.pass(seconds);
       expect(await on.entry(id)).toMatchObject({ state: 'unsettled' });
       const outlook = { schedules: [], now: new Date(), needsOfFeatures, plans: { approvals: 0 } };
@@ -259,6 +264,30 @@ describe('a create whose answer was lost', () => {
     await outlast(on, 4);
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'no_certificate', attempts: 1 });
     expect(asked(on, 'POST')).toHaveLength(2);
+  });
+
+  test.each([
+    [120, 'parked'],
+    [119, 'done'],
+  ])('is sent again where a 404 ends the list, but not behind a full page: %i rows', async (rows, state) => {
+    const on = await opened({ pulled: [] });
+    const { world } = on.service;
+    const listed = world.slice('punches', 0, rows).map((one) => world.get('punches', one) ?? {});
+    const pages = Array.from({ length: 6 }, (_none, at) => listed.slice(at * 20, at * 20 + 20));
+    const bodies = pages.map((data) => ({ status: 200, body: compactJson({ data, success: true }) }));
+    const answers = [...bodies, { status: 404, body: '{"message":"Page not found"}' }];
+    const list = answers.map((answer, at) => ({
+      on: { kind: 'punches', method: 'GET', page: at + 1 },
+      do: answer,
+    }));
+    on.service.setFaults([...list, { on: { method: 'POST' }, times: 1, do: { drop: 'before' } }]);
+    for (let times = 0; times < 2; times++) await on.pull('punches');
+    const id = await on.send(create(PUNCH, 'punches'));
+    await outlast(on, 4, 'punches');
+    expect(await on.entry(id)).toMatchObject({ state, attempts: state === 'done' ? 2 : 1 });
+    const reason = state === 'done' ? null : 'cut_off';
+    const reports = await on.rows(sql`select state, reason from run_kinds`);
+    expect(reports[1]).toEqual({ state: 'certified', reason });
   });
 
   test('is sent again where what we created is listed, however late a list showed it', async () => {
