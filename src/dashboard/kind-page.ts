@@ -100,8 +100,11 @@ function standing(line: KindLine, reader: Reader, role?: UserRole): Html {
 function backfillForms(kind: string, { t }: Reader): Html {
   const form = (button: string, values: Readonly<Record<string, string>>, ...fields: readonly FormField[]) =>
     formOf({
-      ...{ action: '/backfills', look: 'filters', fields, button },
+      action: '/backfills',
+      look: 'filters',
       values: { kind, back: `/kinds/${kind}`, ...values },
+      fields,
+      button,
     });
   const field = (name: string, label: string, example: string): FormField => {
     return { name, label, attributes: html`placeholder="${example}" required` };

@@ -68,12 +68,18 @@ export function formOf({ action, values = {}, fields = [], button, ...form }: Fo
 
 export const filterForm = ({ t }: Translator, action: string, ...fields: readonly FormField[]): Html =>
   formOf({
-    ...{ action, method: 'get', look: 'filters', button: t('Show') },
+    action,
+    method: 'get',
+    look: 'filters',
     fields: fields.map((field) => ({ none: t('all'), ...field })),
+    button: t('Show'),
   });
 
 /** A choice of one of these kinds. */
 export const kindChoice = (reader: Translator, kinds: readonly Kind[], value?: string): FormField => ({
-  ...{ name: 'kind', label: reader.t('kind'), value, choices: kinds.map(({ name }) => name) },
+  name: 'kind',
+  label: reader.t('kind'),
+  value,
+  choices: kinds.map(({ name }) => name),
   labelOf: (name) => kindLabel(reader, name),
 });

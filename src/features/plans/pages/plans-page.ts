@@ -103,14 +103,19 @@ function uploadForm({ kinds }: Pick<Dashboard, 'kinds'>, reader: Translator, cho
   const fields = [
     { ...kindChoice(reader, writable, chosen['kind']), label: t('Kind'), none },
     {
-      ...{ name: 'match', label: t('Find records by'), value: chosen['match'], none: t('their ids') },
+      name: 'match',
+      label: t('Find records by'),
+      value: chosen['match'],
+      none: t('their ids'),
       choices: [...new Set(keys)],
       labelOf: (name: string) => fieldLabel(reader, 'products', name),
     },
     checkbox('create', t('create records from rows without an id or a match')),
     checkbox('allowReordered', t('accept a column whose values only changed places')),
     {
-      ...{ name: 'file', label: t('Workbook or CSV, 10 MB at most'), type: 'file' as const },
+      name: 'file',
+      label: t('Workbook or CSV, 10 MB at most'),
+      type: 'file' as const,
       attributes: html`accept=".xlsx,.csv" required`,
     },
   ];
