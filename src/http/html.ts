@@ -19,5 +19,9 @@ function renderPart(part: Part): string {
   return 'html' in part ? part.html : part.map(renderPart).join('');
 }
 
+/** Writes attributes behind the name of a tag; null = none. */
+export const attributesOf = (values: Readonly<Record<string, string | null>>): readonly Html[] =>
+  Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [html` ${name}="${value}"`]));
+
 /** Lets a part that scrolls take the keyboard's focus, under a name. */
 export const focusable = (label: string): Html => html`tabindex="0" role="group" aria-label="${label}"`;

@@ -1,4 +1,4 @@
-import { html, type Html, type Part } from '../../http/html.ts';
+import { attributesOf, html, type Html, type Part } from '../../http/html.ts';
 import type { Kind } from '../../catalog/kind.ts';
 import { kindLabel } from '../../catalog/descriptions.ts';
 import type { Translator } from '../../lib/text/translator.ts';
@@ -59,10 +59,10 @@ export function formOf({ action, values = {}, fields = [], button, ...form }: Fo
   const hidden = Object.entries(values).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   );
-  const more = html`${look && html`class="${look}"`} ${isUpload && html`enctype="multipart/form-data"`}`;
-  return html`<form method="${method}" action="${action}" ${more}>
+  const enctype = isUpload === null ? null : 'multipart/form-data';
+  return html`<form${attributesOf({ method, action, class: look, enctype })}>
     ${hidden} ${fields.map(formField)}
-    ${typeof button === 'string' ? html`<button ${isMain === true ? html`class="main"` : null}>${button}</button>` : button}
+    ${typeof button === 'string' ? html`<button${attributesOf({ class: isMain === true ? 'main' : null })}>${button}</button>` : button}
   </form>`;
 }
 

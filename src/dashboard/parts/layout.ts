@@ -1,4 +1,4 @@
-import { html, type Html, type Part } from '../../http/html.ts';
+import { attributesOf, html, type Html, type Part } from '../../http/html.ts';
 import type { Translator, MessageKey } from '../../lib/text/translator.ts';
 
 interface PanelHead {
@@ -80,12 +80,14 @@ export function dataTable<Row>(
   const columns = all.filter((column) => column !== null);
   const cellOf = ({ name, look, cell }: Column<Row>, row: Row, isFirst: boolean): Html => {
     const content = cell(row);
-    const classes = content === null ? `${look} blank` : look;
-    const attributes = html`class="${classes}" ${look.includes('named') ? html`data-title="${name}"` : null}
-    ${look.includes('data') ? html`translate="no"` : null}`;
-    return isFirst
-      ? html`<th scope="row" ${attributes}>${content}</th>`
-      : html`<td ${attributes}>${content ?? '–'}</td>`;
+    const classes = content === null ? `${look} blank`.trim() : look;
+    const attributes = attributesOf({
+      scope: isFirst ? 'row' : null,
+      class: classes === '' ? null : classes,
+      'data-title': look.includes('named') ? name : null,
+      translate: look.includes('data') ? 'no' : null,
+    });
+    return isFirst ? html`<th${attributes}>${content}</th>` : html`<td${attributes}>${content ?? '–'}</td>`;
   };
   return html`<table class="${layout}">
     <caption class="unseen">
@@ -93,7 +95,7 @@ export function dataTable<Row>(
     </caption>
     <thead ${layout === 'words' || layout === 'diff' ? html`class="unseen"` : null}>
       <tr>
-        ${columns.map(({ name, heading = name, look }) => html`<th scope="col" ${look.includes('number') ? html`class="number"` : null}>${heading}</th>`)}
+        ${columns.map(({ name, heading = name, look }) => html`<th${attributesOf({ scope: 'col', class: look.includes('number') ? 'number' : null })}>${heading}</th>`)}
       </tr>
     </thead>
     <tbody>

@@ -18,10 +18,10 @@ import { dayText, placesOf } from '../../dashboard/parts/values.ts';
 import { focusable, html, type Html, type Part } from '../../http/html.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import { readViewNames } from '../../views/views.ts';
-import { findReport } from './read-reports.ts';
+import { REPORTS, findReport } from './read-reports.ts';
 import { amountOf } from './report.ts';
 import { tableForPeople } from './report-source.ts';
-import { apart, listReports, runReport, type ReportAnswer } from './run-report.ts';
+import { apart, listReports, notesOf, runReport, type ReportAnswer } from './run-report.ts';
 
 /** The reports, each with its page. */
 export const reportPanel: FilePanel = (views, reader) => {
@@ -50,18 +50,23 @@ const route = {
 export const addReportPage = pageAt(route, async ({ session }, { params: { name }, query, reader }) => {
   const request = { name, ...query, language: reader.language };
   const answer = await runReport(session, await readViewNames(session), request);
-  const { title, question, partial, remarks, notes } = answer;
+  const { title, question, partial, remarks } = answer;
   const { t } = reader;
   const groups = partial.map((group) => cellText(reader, group)).join(', ');
   const parts = partial.length === 0 ? [] : [t('In part: {groups}.', { groups })];
   const known = [...parts, ...remarks].map((remark) => html`<li>${remark}</li>`);
-  const noted = itemList(notes.map((note) => html`<li>${note}</li>`));
+  const notes = REPORTS.filter((report) => report.name === name).flatMap((one) =>
+    notesOf(one, reader.language),
+  );
+  const noted = itemList(notes.map((note) => html`<li>${note.split('`').map(codeEachSecond)}</li>`));
   const content = html`${listPanel('days', t('Days'), false, daysForm(answer, reader))}
   ${known.length === 0 ? null : listPanel('remarks', t('Remarks'), false, itemList(known))}
   ${bars(answer, reader)} ${listPanel('figures', title, false, figures(answer, reader))}
   ${panel({ id: 'notes', title: t('Notes'), isLive: false }, noted)}`;
   return { title, about: question, part: '/exports', content, isStill: true };
 });
+
+const codeEachSecond = (part: string, at: number): Part => (at % 2 === 0 ? part : html`<code>${part}</code>`);
 
 /** The days that the report takes, and its files of the same days. */
 function daysForm({ name, from, to }: ReportAnswer, { t, language }: Reader): Html {

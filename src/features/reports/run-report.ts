@@ -42,13 +42,18 @@ export function listReports(views: readonly string[], language: Language) {
   }));
 }
 
-function headOf({ name, inFrench, ...english }: Report, language: Language) {
-  const { title, question, notes } = language === 'fr' ? inFrench : english;
-  return { name, title, question, notes: notes.map((note) => note.replaceAll(MARKDOWN, '$1')) };
+function headOf(report: Report, language: Language) {
+  const { title, question } = language === 'fr' ? report.inFrench : report;
+  const notes = notesOf(report, language).map((note) => note.replaceAll('`', ''));
+  return { name: report.name, title, question, notes };
 }
 
-/** The code and links of the notes are for docs/reporting/reports.md; a link in parentheses points to it alone. */
-const MARKDOWN = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)|`/g;
+/** The notes of a report, whose code stands between backticks. */
+export const notesOf = ({ inFrench, notes }: Report, language: Language): readonly string[] =>
+  (language === 'fr' ? inFrench.notes : notes).map((note) => note.replaceAll(LINK, '$1'));
+
+/** Links are for docs/reporting/reports.md; one in parentheses points to it alone. */
+const LINK = / \(\[[^[\]]+\]\([^()]*\)\)|\[([^[\]]+)\]\([^()]*\)/g;
 
 /**
  * Runs a report over the rows of the days that are asked for. Nothing is added up over companies or currencies, nor while it is

@@ -60,7 +60,9 @@ test('a report is French for its readers: notes, headings and days; so is what t
     (await (await get(`/reports/${name}`, { 'accept-language': language })).text()).replaceAll(/\s+/g, ' ');
   const changes = await page('changes-by-day', 'fr');
   for (const note of findReport('changes-by-day')?.inFrench.notes ?? [])
-    expect(changes).toContain(`<li>${note.replaceAll('`', '').replaceAll(/\s+/g, ' ')}</li>`);
+    expect(changes).toContain(
+      `<li>${note.replaceAll(/`(.*?)`/g, '<code>$1</code>').replaceAll(/\s+/g, ' ')}</li>`,
+    );
   expect(changes).toMatch(/<th scope="row">\d+ [a-zé]+\.? 20\d\d<\/th>/); // In the plot.
   expect(changes).toMatch(/data-title="jour" *> *\d+ [a-zé]+\.? 20\d\d *</);
   expect(await page('changes-by-day', 'en')).toMatch(/<th scope="row">[A-Z][a-z]+\.? \d+, 20\d\d<\/th>/);
