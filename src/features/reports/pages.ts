@@ -18,7 +18,7 @@ import { dayText, placesOf } from '../../dashboard/parts/values.ts';
 import { focusable, html, type Html, type Part } from '../../http/html.ts';
 import { isCalendarDate } from '../../lib/time/clock.ts';
 import { readViewNames } from '../../views/views.ts';
-import { REPORTS, findReport } from './read-reports.ts';
+import { findReport } from './read-reports.ts';
 import { amountOf } from './report.ts';
 import { tableForPeople } from './report-source.ts';
 import { apart, listReports, notesOf, runReport, type ReportAnswer } from './run-report.ts';
@@ -55,9 +55,8 @@ export const addReportPage = pageAt(route, async ({ session }, { params: { name 
   const groups = partial.map((group) => cellText(reader, group)).join(', ');
   const parts = partial.length === 0 ? [] : [t('In part: {groups}.', { groups })];
   const known = [...parts, ...remarks].map((remark) => html`<li>${remark}</li>`);
-  const notes = REPORTS.filter((report) => report.name === name).flatMap((one) =>
-    notesOf(one, reader.language),
-  );
+  const report = findReport(name);
+  const notes = report === undefined ? [] : notesOf(report, reader.language);
   const noted = itemList(notes.map((note) => html`<li>${note.split('`').map(codeEachSecond)}</li>`));
   const content = html`${listPanel('days', t('Days'), false, daysForm(answer, reader))}
   ${known.length === 0 ? null : listPanel('remarks', t('Remarks'), false, itemList(known))}
