@@ -16,7 +16,7 @@ import { linkTo, PAGE_ROWS } from './parts/paging.ts';
 import { kindHeading, valueAsText } from './parts/values.ts';
 
 const SHOWN_OF_A_KIND = 10;
-const FEWEST_OPEN = 3;
+const FEWEST_OPEN = 2;
 
 export const searched = z
   .string()
