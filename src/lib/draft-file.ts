@@ -41,7 +41,7 @@ function fileMode(path: string, draft: string): number {
 }
 
 /** Removes drafts of processes that have ended: they hold content that may have been removed since. Those of other users stay. */
-export function removeDrafts(path: string): void {
+function removeDrafts(path: string): void {
   const folder = dirname(path);
   const start = `${basename(path)}${DRAFT_SUFFIX}`;
   for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {

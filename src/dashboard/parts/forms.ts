@@ -18,7 +18,7 @@ export interface FormField {
   readonly attributes?: Html;
 }
 
-export function formField(field: FormField): Html {
+function formField(field: FormField): Html {
   const { name, label, value = '', choices, none, type = 'text', labelOf, attributes = null } = field;
   const box = html`<input
     type="checkbox"
