@@ -77,8 +77,10 @@ async function claimReady(
   const entry = { ...stored, ...patch };
   const before = await findBlockingEntry(tx, entry);
   if (before !== null) {
-    const result = JSON.stringify({ waitsFor: before });
-    const nextAttemptAt = formatInstant(new Date(now.getTime() + retryAfterMs(entry.createdAt, now)));
+    const result = JSON.stringify({ waitsFor: before.id });
+    // One at work may end while this is stored, and wake nobody.
+    const since = ['ready', 'sending'].includes(before.state) ? formatInstant(now) : entry.createdAt;
+    const nextAttemptAt = formatInstant(new Date(now.getTime() + retryAfterMs(since, now)));
     await releaseEntry(tx, entry, { verdict: 'waits', result, nextAttemptAt, now });
     return { step: 'put_off', verdict: 'waits' };
   }

@@ -59,17 +59,15 @@ export async function ownedEntries(db: Queryable): Promise<Entry[]> {
  * The first entry that this one must wait for: an earlier one of the same record or with the same natural key, or a create that was
  * sent before it, since an application may insert an earlier one without its key.
  */
-export async function findBlockingEntry(db: Queryable, entry: Entry): Promise<number | null> {
+export async function findBlockingEntry(db: Queryable, entry: Entry) {
   const { id, operation, attempts } = entry;
   const isSent = sql`case when attempts > 0 or state in ('sending', 'unsettled') then 1 else 0 end`;
   const isBefore =
     operation === 'update'
       ? sql`(id < ${id} or (id > ${id} and state = 'sending'))`
       : sql`(${isSent} > ${attempts > 0 ? 1 : 0} or (${isSent} = ${attempts > 0 ? 1 : 0} and id < ${id}))`;
-  const first = sql`
-    select id from outbox where ${hasSameTarget(entry)} and state in (${sqlList(OPEN_STATES)}) and ${isBefore}
-    order by id limit 1`;
-  return readNumber(db, first);
+  const first = sql`where ${hasSameTarget(entry)} and state in (${sqlList(OPEN_STATES)}) and ${isBefore} order by id limit 1`;
+  return selectOne(db, pickColumns(OUTBOX, 'id', 'state'), first);
 }
 
 /** Whether a row is an entry of the same operation for the same record, or with the same natural key. */

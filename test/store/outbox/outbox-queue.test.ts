@@ -69,7 +69,7 @@ describe.each(DATABASES)('a claim in %s', (_name, open) => {
 
 describe.each(DATABASES)('whom an entry waits for in %s', (_name, open) => {
   const before = async (session: Session, id: number) =>
-    findBlockingEntry(session, await readEntry(session, id));
+    (await findBlockingEntry(session, await readEntry(session, id)))?.id ?? null;
 
   test('is the first open update of the same record', async () => {
     const session = await open();
