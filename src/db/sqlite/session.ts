@@ -206,7 +206,9 @@ function createGroupCommit(writer: Database, path: string, busyMs: number) {
       new Promise((resolve, reject) => {
         const settleLater = async () => {
           const result = await work();
-          return () => resolve(result);
+          return () => {
+            resolve(result);
+          };
         };
         waiting.push({ run: settleLater, fail: reject });
         if (waiting.length === 1) void enqueue(commitGroup);
