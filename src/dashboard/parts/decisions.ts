@@ -14,7 +14,7 @@ import { abandonOutboxEntry, adoptOutboxEntry, retryOutboxEntry } from '../../op
 import { disableWebhook, enableWebhook, replayWebhook } from '../../operations/webhooks.ts';
 import { sentence } from '../../lib/text/text.ts';
 import { formatRfc3339 } from '../../lib/time/clock.ts';
-import { html, type Html } from '../../http/html.ts';
+import { attributesOf, html, type Html } from '../../http/html.ts';
 import { formOf } from './forms.ts';
 
 export interface DecisionButton {
@@ -49,8 +49,8 @@ export function decisionForms(buttons: readonly DecisionButton[], back: string, 
   if (pressed.length === 0) return html``;
   const forms = pressed.map(({ label, address, values, isMain, about, confirmation }) => {
     const named = html`${label} <span class="unseen">${about ?? ''}</span>`;
-    const main = isMain === true ? html`class="main"` : null;
-    const button = html`<button ${main}>${confirmation?.answer ?? named}</button>`;
+    const main = attributesOf({ class: isMain === true ? 'main' : null });
+    const button = html`<button${main}>${confirmation?.answer ?? named}</button>`;
     const field = confirmation?.field;
     const fields = field ? [{ ...field, attributes: html`maxlength="500" required` }] : [];
     const form = formOf({ action: address, values: { ...values, back }, fields, button });

@@ -14,7 +14,14 @@ import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { newRecordsSince, type LiveRecord } from '../../store/records/record-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
-import { releaseEntry, finishEntry, parkBeside, scheduleRetry, postponeIfBlocked } from './end-entry.ts';
+import {
+  awaitFields,
+  releaseEntry,
+  finishEntry,
+  parkBeside,
+  scheduleRetry,
+  postponeIfBlocked,
+} from './end-entry.ts';
 import { canHaveArrived } from './grade.ts';
 import { journalRequest, payloadOf, type JournalledRequest } from './journal.ts';
 import { readOwnRows } from '../mirror-rows.ts';
@@ -134,8 +141,7 @@ async function claimCreate(
   const ids = await findSameRecords(tx, unsettled, lastBreak);
   const hidden = ids.length > 0 ? [] : await findHiddenKey(tx, kind, entry, sweep.rows);
   if (hidden.length > 0) {
-    const later = { verdict: 'field_not_shown', settlement: { hidden }, now, waitMs: MAX_RETRY_MS };
-    await scheduleRetry(tx, entry, later);
+    await awaitFields(tx, entry, hidden, now);
     return { step: 'put_off', verdict: 'field_not_shown' };
   }
   if (ids.length === 0) return { step: 'send', kind, journalled: await journalRequest(tx, parts, unsettled) };

@@ -105,7 +105,7 @@ export async function scheduleRetry(
 
 const LOOK_AGAIN_MS = 3_600_000;
 
-/** Puts back an update of fields that the service does not show any more: neither a conflict nor its success could be seen. */
+/** Puts back an entry whose fields the service does not show: no conflict, success or double of it could be seen. */
 export function awaitFields(tx: Transaction, entry: Entry, fields: readonly string[], now: Date) {
   const settlement = { hidden: fields };
   return scheduleRetry(tx, entry, { verdict: 'field_not_shown', settlement, now, waitMs: LOOK_AGAIN_MS });
