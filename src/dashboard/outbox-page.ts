@@ -1,7 +1,13 @@
 import * as z from 'zod';
 import { fieldLabel } from '../catalog/descriptions.ts';
 import { countEntries, listEntries, type Entry } from '../store/outbox/outbox-store.ts';
-import { jsonOrText, ENTRY_STATES, statesOf, showStanding } from '../outbound/decisions/entry-list.ts';
+import {
+  jsonOrText,
+  ENTRY_STATES,
+  STATE_FILTERS,
+  statesOf,
+  showStanding,
+} from '../outbound/decisions/entry-list.ts';
 import { explain } from '../words/verdicts.ts';
 import { recordLink } from './parts/change-list.ts';
 import { html, type Html, type Part } from '../http/html.ts';
@@ -15,14 +21,13 @@ import { ellipsize, membersText } from './parts/values.ts';
 
 const PATH = '/outbox';
 
-const state = z.enum(['', 'open', ...ENTRY_STATES]).optional();
-const querystring = z.object({ state, before: beforeId });
+const querystring = z.object({ state: z.enum(STATE_FILTERS).default('all'), before: beforeId });
 const route = { path: PATH, summary: 'Show the outbox', querystring };
 
 export const addOutboxPage = pageAt(route, async (dashboard, { query: { state, before }, reader }) => {
   const { session, kinds } = dashboard;
   const { t } = reader;
-  const states = statesOf(state || 'all');
+  const states = statesOf(state);
   const read = await listEntries(session, states, PAGE_ROWS + 1, before);
   const counts = await countEntries(session);
   const total = states.reduce((sum, state) => sum + (counts[state] ?? 0), 0);
@@ -37,7 +42,7 @@ export const addOutboxPage = pageAt(route, async (dashboard, { query: { state, b
     id: 'entries',
     title: t('Entries'),
     path: PATH,
-    query: { state: state || undefined, before },
+    query: { state, before },
   };
   const content = html`<ul class="tiles" id="counts" data-live>
       ${tiles}

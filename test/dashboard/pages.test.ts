@@ -117,6 +117,8 @@ describe.each(ONE_DATABASE)('the pages of a mirror in %s', (_name, open) => {
       expect(await pageOf(stage, path)).toContain(ESCAPED);
     for (const path of ['/issues', '/webhooks', '/']) expect(await pageOf(stage, path)).toContain(ESCAPED);
     for (const path of ['/runs', '/deletions']) await pageOf(stage, path);
+    expect(await pageOf(stage, '/outbox?state=all')).toContain(ESCAPED);
+    expect(await pageOf(stage, '/outbox?state=wrong', 400)).toContain('expected one of all, open, ');
   });
 
   test('show beside a parked create the records that it may have made, and take another one', async () => {
