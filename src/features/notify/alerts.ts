@@ -57,8 +57,8 @@ export async function matchNewChanges(session: Session, rule: AlertRule, now: Da
     const is = above === undefined ? (below === undefined ? 'changed' : 'below') : 'above';
     const seqs = matches.slice(0, SHOWN);
     const facts = { field, is, limit: above ?? below ?? null, changes: matches.length, seqs };
-    if (seqs.length > 0)
-      await addNotification(tx, { type: 'alert.matched', kind, facts, key: JSON.stringify(facts), now });
+    const key = JSON.stringify([position.notifiedAt, facts]);
+    if (seqs.length > 0) await addNotification(tx, { type: 'alert.matched', kind, facts, key, now });
     await writeMeta(tx, positionKey(rule), JSON.stringify(position));
   });
 }

@@ -25,7 +25,10 @@ interface AppNotification {
   readonly kind?: string | null;
   /** Further facts: members of `data` beside `kind`. They hold no content of a record, which `forget` would have to find. */
   readonly facts: JsonObject;
-  /** Names the happening, of which each endpoint is notified once; without one, its instant does. */
+  /**
+   * Names the happening, of which each endpoint is notified once; without one, its instant does. Beside a number it has an instant: a
+   * restored mirror gives the number to another row.
+   */
   readonly key?: string;
   readonly now: Date;
 }
@@ -36,9 +39,9 @@ export function entryNotification(
   entry: Entry,
   now: Date,
 ): AppNotification {
-  const { id: entryId, kind, operation, recordId, verdict, epoch } = entry;
+  const { id: entryId, kind, operation, recordId, verdict, epoch, createdAt } = entry;
   const facts = { entryId, operation, recordId, verdict };
-  return { type: `entry.${state}`, kind, facts, key: `${entryId} ${epoch}`, now };
+  return { type: `entry.${state}`, kind, facts, key: `${entryId} ${epoch} ${createdAt}`, now };
 }
 
 /** Adds one delivery per endpoint that subscribes to the kind; it waits while the endpoint is disabled (digests: to active ones, by e-mail only). Runs in the transaction that causes the notification. */
