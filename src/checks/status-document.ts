@@ -106,8 +106,7 @@ export const statusDocument = z.object({
     .array(z.object({ kind: z.string(), schedule: z.string(), at: instant }))
     .describe('when these schedules pull each kind next'),
   failing: z
-    .object({ kinds: z.array(z.string()), why: z.string(), since: instant, next: instant })
-    .nullable()
+    .array(z.object({ kinds: z.array(z.string()), why: z.string(), since: instant, next: instant }))
     .describe('these lists could not be read: why, since when, and when `serve` reads them again by itself'),
   unscheduled: z.array(z.string()).describe('kinds that no schedule pulls; they are never stale'),
   isServed: z.boolean().describe('a process is at work that pulls by its schedules'),

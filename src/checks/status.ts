@@ -45,20 +45,25 @@ export function nextPulls(
   });
 }
 
-/** The kinds that are read again after a failure: why it came, its first instant and that of the next reading; null where there is none. */
+/** The kinds that are read again after a failure, those together whose failures are alike and whose next reading is the same one. */
 export function describeFailing(
   failing: Awaited<ReturnType<typeof readFailing>>,
   pulls: readonly { readonly kind: string; readonly at: string | null }[],
   translator = TECHNICAL,
 ) {
   const due = new Map(pulls.map(({ kind, at }) => [kind, at]));
-  const passing = failing.filter(({ kind, reason }) => isPassing(reason) && due.get(kind));
-  const kinds = passing.map(({ kind }) => kind);
-  const [since] = passing.map((kind) => kind.since).sort();
-  const [next] = kinds.map((kind) => due.get(kind)).sort();
-  if (since === undefined || typeof next !== 'string') return null;
-  const why = passing.map((kind) => describeOutcome({ ...kind, missing: null }, translator).why ?? '');
-  return { kinds, why: [...new Set(why)].join('; '), since, next };
+  const passing = failing.flatMap(({ kind, since, ...end }) => {
+    const next = due.get(kind);
+    const { why } = describeOutcome({ ...end, missing: null }, translator);
+    return isPassing(end.reason) && typeof next === 'string' ? [{ kind, since, next, why: why ?? '' }] : [];
+  });
+  const groups = Map.groupBy(passing, ({ next, why }) => `${next} ${why}`).values();
+  return [...groups].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { kind, since, next, why } = first;
+    const all = { kinds: [kind, ...others.map((other) => other.kind)], why, next };
+    return [{ ...all, since: others.reduce((min, other) => (other.since < min ? other.since : min), since) }];
+  });
 }
 
 const EMPTY_OUTBOX = { ready: 0, sending: 0, unsettled: 0, parked: 0, rejected: 0, done: 0, abandoned: 0 };
@@ -120,7 +125,7 @@ export async function readStatusReport(
     damage: await readDamage(session),
     schedules: slots,
     nextPulls: pulls,
-    failing: serving.isPulling ? describeFailing(await readFailing(session), pulls) : null,
+    failing: serving.isPulling ? describeFailing(await readFailing(session), pulls) : [],
     unscheduled: findUnscheduled(inForce, listed),
     isServed: serving.isPulling,
     isSending,

@@ -32,12 +32,12 @@ function* statusTexts(status: StatusDocument, now: string): Iterable<Printed> {
   yield `Mirror: ${status.database}\n`;
   for (const { title, why, since, command } of needs)
     yield `Needs you: ${title}. ${why}${since === null ? '' : ` Since ${utc(since)}.`} (${command})`;
-  if (failing !== null)
+  for (const { kinds, why, since, next } of failing)
     yield TECHNICAL.t(READ_AGAIN, {
-      ...{ kinds: failing.kinds.join(', '), why: failing.why },
-      ...{ first: utc(failing.since), next: failing.next > now ? utc(failing.next) : 'due now' },
+      ...{ kinds: kinds.join(', '), why },
+      ...{ first: utc(since), next: next > now ? utc(next) : 'due now' },
     });
-  if (needs.length > 0 || failing !== null) yield '';
+  if (needs.length > 0 || failing.length > 0) yield '';
   yield* kindTexts(status, now);
   yield* uncertifiedTexts(status);
   yield* disappearedTexts(status.disappeared);

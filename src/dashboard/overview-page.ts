@@ -48,17 +48,18 @@ function calmPanel(
 ): Html {
   const { t, when } = reader;
   const pulls = kinds.map(({ kind, nextAt: at }) => ({ kind, at }));
-  const failing = describeFailing(failures, pulls, reader);
-  const values = failing && {
-    ...{ kinds: failing.kinds.map((name) => kindLabel(reader, name)).join(', '), why: failing.why },
-    ...{ first: when(failing.since), next: dueWords(failing.next, reader) },
-  };
+  const failing = describeFailing(failures, pulls, reader).map(({ kinds, why, since, next }) => {
+    const values = { kinds: kinds.map((name) => kindLabel(reader, name)).join(', '), why };
+    return html`<p class="quiet">
+      ${t(READ_AGAIN, { ...values, first: when(since), next: dueWords(next, reader) })}
+    </p>`;
+  });
   return html`<section class="panel" aria-labelledby="needs-title" id="needs" data-live>
     <div class="calm">
       <span class="mark" aria-hidden="true"></span>
       <div>
         <h2 id="needs-title">${t('Nothing needs you')}</h2>
-        <p class="quiet">${values && t(READ_AGAIN, values)}</p>
+        ${failing}
       </div>
     </div>
   </section>`;

@@ -55,7 +55,7 @@ describe('status', () => {
       schedulesDiffer: false,
       schedules: [expect.objectContaining({ name: 'all', kinds: KIND_NAMES })] as unknown[],
       nextPulls: expect.any(Array) as unknown[],
-      failing: null,
+      failing: [],
       failingEndpoints: [],
       issues: [],
       drift: [],
@@ -79,12 +79,12 @@ describe('status', () => {
     const { path, env } = await pulledMirror();
     await run(['pull', 'clients'], { ...env, BMS__SOURCE__MAX_ATTEMPTS: '1' }); // The sandbox is closed by now.
     const failing = async () => (document(await run(['status', '--json'], env)) as StatusDocument).failing;
-    expect(await failing()).toBeNull(); // Nothing will try again.
+    expect(await failing()).toEqual([]); // Nothing will try again.
     await using session = openSqliteSession(path);
     await saveHeartbeat(session, { owner: 'elsewhere:1:a', roles: ['pulls'] });
     const why = 'the service could not be reached';
     const instant = expect.stringMatching(INSTANT) as string;
-    expect(await failing()).toEqual({ kinds: ['clients'], why, since: instant, next: instant });
+    expect(await failing()).toEqual([{ kinds: ['clients'], why, since: instant, next: instant }]);
     const { stdout } = await run(['status'], env);
     expect(stdout).toMatch(
       /^clients: the service could not be reached, first 20\d\d-.* UTC\. To be read again: 20\d\d-.* UTC\.$/m,
