@@ -89,7 +89,7 @@ export const VERDICTS = {
   look_alike:
     'It may be in the service: a new record there is a possible match, or could not be stored as a row.',
   existed:
-    'A record with the same natural key existed before the send, or one that could not be stored may have it, or the service answered with a record that was there.',
+    'Another record has its natural key, or one that could not be stored may have it, or the service answered with a record that was there.',
   lost_twice:
     'Sent twice, no answer has confirmed it, and no record in the service matches it: something prevents it from arriving.',
   alters_keys:
