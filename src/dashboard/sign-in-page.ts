@@ -16,7 +16,7 @@ import { formOf } from './parts/forms.ts';
 import { languageSwitch, OWN_PATH } from './parts/language-switch.ts';
 
 const form = z.strictObject({
-  token: z.string().min(1),
+  token: z.string().trim().min(1),
   next: z.string().max(2000).optional().describe('the page to go to; the overview without it'),
 });
 

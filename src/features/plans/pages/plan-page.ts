@@ -65,13 +65,13 @@ export const addPlanPage = pageAt(route, async (dashboard, { params: { id }, que
   const nameOf = await readNames(session, kinds, ofKind);
   const buttons = decisionForms(planButtons(plan, { ...plans, user }, reader), path, user?.role);
   const content = html`<div id="plan" data-live>
-      ${panel({ id: 'state', title: t('State') }, html`<div class="body">${pathOf(plan, undoneBy, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
+      ${panel({ id: 'state', title: t('State'), note: planBadge(reader, plan) }, html`<div class="body">${pathOf(plan, undoneBy, reader)} ${buttons} ${factsOf(plan, reader)}</div>`)}
     </div>
     ${rows.length === 0 ? null : panel({ id: 'rows', title: t('Rows'), isLive: true }, rowTable(rows, plan.kind, nameOf, reader))}
     ${refusals.length === 0 ? null : refusalPanel(refusals, reader)}
     ${pageLinks(reader, { path, query, by: 'after' }, place)}`;
   const origin = html`<span translate="no">${translateReason(plan.origin, reader)}</span>`;
-  const about = html`${labelledKind(reader, plan.kind)}, ${origin} ${planBadge(reader, plan)}`;
+  const about = html`${labelledKind(reader, plan.kind)}, ${origin}`;
   return { title: t('Plan {id}', { id }), about, content };
 });
 
