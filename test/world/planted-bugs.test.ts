@@ -60,8 +60,13 @@ vi.mock('../../src/source/paging/list-page.ts', planted.withDoubles);
 vi.mock('../../src/source/paging/page-checks.ts', planted.withDoubles);
 vi.mock('../../src/source/write.ts', planted.withDoubles);
 
-const usual = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => ({ trait: '', ...bug, isLasting: false }));
-const lasting = LASTING_BUGS.map((bug) => ({ ...bug, isLasting: true }));
+const usual = [...PLANTED_BUGS, ...MORE_PLANTED_BUGS].map((bug) => ({
+  trait: '',
+  also: '',
+  ...bug,
+  isLasting: false,
+}));
+const lasting = LASTING_BUGS.map((bug) => ({ also: '', ...bug, isLasting: true }));
 const bugs = [...usual, ...lasting].map((bug) => [bug.name, bug] as const);
 
 test.each(bugs)('caught: %s', { timeout: 900_000 }, async (name, bug) => {
@@ -91,10 +96,10 @@ interface Caught {
  */
 async function firstFinding(
   mirror: Mirror,
-  { parts, trait, isLasting }: (typeof bugs)[number][1],
+  { parts, trait, also, isLasting }: (typeof bugs)[number][1],
   known: number | undefined,
 ): Promise<Caught | null> {
-  const drawn = seedsWith(trait, isLasting);
+  const drawn = seedsWith([trait, also], isLasting);
   for (const seed of known === undefined ? drawn : [known, ...drawn]) {
     planted.plant(parts);
     const what = await findingIn(mirror, seed).finally(() => {
@@ -105,13 +110,14 @@ async function firstFinding(
   return null;
 }
 
-/** The first seeds whose histories have a trait; only those in which nothing outlasts patience are short. */
-function seedsWith(trait: string, isLasting: boolean): readonly number[] {
+/** The first seeds whose histories have these traits; only those in which nothing outlasts patience are short. */
+function seedsWith(traits: readonly string[], isLasting: boolean): readonly number[] {
   const seeds: number[] = [];
   for (let seed = 1; seeds.length < MOST_DRAWS; seed++) {
     const personality = drawPersonality(seed);
-    const hasTrait = trait === '' || peculiarities(personality).some((one) => one.startsWith(trait));
-    if (hasTrait && (isLasting || lastingTraits(personality).length === 0)) seeds.push(seed);
+    const shown = ['', ...peculiarities(personality)];
+    const hasTraits = traits.every((trait) => shown.some((one) => one.startsWith(trait)));
+    if (hasTraits && (isLasting || lastingTraits(personality).length === 0)) seeds.push(seed);
   }
   return seeds;
 }

@@ -9,6 +9,7 @@ import type { compareRecord, isOutdated } from '../../src/diff/compare-page.ts';
 import type { merge, compareReadBack } from '../../src/diff/merge-update.ts';
 import { formatInstant } from '../../src/lib/time/clock.ts';
 import type { openAttempt, closeAttempt } from '../../src/store/outbox/attempts-and-links.ts';
+import type { Session } from '../../src/db/session/session.ts';
 import type { claimEntry, dueEntries, readSending } from '../../src/store/outbox/outbox-queue.ts';
 import { readEntries } from '../../src/store/outbox/outbox-store.ts';
 import type { appendChanges } from '../../src/store/records/change-store.ts';
@@ -64,6 +65,8 @@ export interface PlantedBug {
   readonly name: string;
   /** The trait that shows it, as a part of `trait: value`, where few histories have it. */
   readonly trait?: string;
+  /** Another one that it needs. */
+  readonly also?: string;
   readonly parts: Planted;
 }
 
@@ -153,6 +156,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'patience is measured by the wall clock',
     trait: 'clock: jumps',
+    also: 'commit: minutes later',
     parts: {
       startStopwatch: () => (clock) => ({ runningMs: () => Infinity, now: () => clock.now() }),
     },
@@ -181,7 +185,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'sent again after one certified look, without patience',
     parts: {
-      decideSettlement: (real) => (facts) => real({ ...facts, isAskedFor: true }),
+      decideSettlement: (real) => (facts) => real({ ...facts, isWaitEnded: true }),
     },
   },
   {
@@ -243,6 +247,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'what a dead process was sending is sent again',
+    trait: 'deaths: some',
+    also: 'commit: minutes later', // The list after a start shows what was made at once.
     parts: {
       recoverEntries:
         () =>
@@ -264,9 +270,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'entries whose outcome is unknown are never looked at again',
     parts: {
       dueEntries: (real) => async (db, now, limit) => {
-        const open = await readEntries(db, sql`select * from outbox where state = 'unsettled'`);
-        const ids = new Set(open.map(({ id }) => id));
-        return (await real(db, now, limit)).filter(({ id }) => !ids.has(id));
+        const never = sql`update outbox set next_attempt_at = null where state = 'unsettled'`;
+        await (db as Session).atomically((tx) => tx.query(never));
+        return real(db, now, limit);
       },
     },
   },
