@@ -3,7 +3,7 @@ import { blocksOf } from '../../scripts/clients/pages.ts';
 import { askJavaIn, askPython } from './ask.ts';
 import type { Answer, Client, ClientAnswers } from './client.ts';
 import { CLIENTS } from './clients.ts';
-import { askMirror, readMirrors, spelled, type MirrorView, type Row } from './mirrors.ts';
+import { askMirror, inSnapshot, readMirrors, spelled, type MirrorView, type Row } from './mirrors.ts';
 import { openStage, type Stage } from './stage.ts';
 import {
   bookingsByMonth,
@@ -35,9 +35,10 @@ describe.each(CLIENTS.map((client) => [`${client.name} on ${client.section}`, cl
     let relations: readonly Relation[];
 
     beforeAll(async () => {
-      views = mirrors[client.database]
-        .filter(({ name }) => client.unread?.includes(name) !== true)
-        .filter(({ name }) => client.snapshot !== true || !name.endsWith('_history'));
+      const all = mirrors[client.database];
+      views = (client.snapshot === true ? inSnapshot(all) : all).filter(
+        ({ name }) => client.unread?.includes(name) !== true,
+      );
       sums = sumsOf(stage).filter(({ units }) => !isOfNothing(units)); // See docs/reporting/polars.md.
       relations = relationsIn(views);
       const reads = views.map(({ name }) => `select * from ${name}`);

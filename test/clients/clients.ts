@@ -59,6 +59,7 @@ const superset = (database: DatabaseName): Client => ({
   page: 'superset',
   section: database,
   database,
+  ...(database === 'SQLite' && { snapshot: true }),
   ask: askSuperset,
   exactness: database === 'SQLite' ? DOUBLES : EXACT,
   types: types({
@@ -119,6 +120,7 @@ const DATASETTE: Client = {
   page: 'datasette',
   section: 'SQLite',
   database: 'SQLite',
+  snapshot: true,
   ask: askDatasette,
   exactness: DOUBLES,
   types: null,

@@ -204,7 +204,7 @@ function expectModel({ scene: { service }, model }: Round): void {
 /** Approves, applies and sends a plan; null where it has gone stale. */
 async function carriedOut(round: Round, id: number, beforeSending: () => void): Promise<ShownPlan | null> {
   const { session, env } = round.scene;
-  expect((await run(['apply', String(id)], env)).stderr).toContain('waits for the approval');
+  expect((await run(['apply', String(id)], env)).stderr).toMatch(/waits for the approval| is stale: /);
   await approvePlan(session, { kinds: KINDS, id, by: 'Marie', now: new Date(), approvals: 1 });
   if (!(await applied(round, id))) return null;
   beforeSending();

@@ -6,7 +6,7 @@ import { filesFor, runIn } from './ask.ts';
 import { askDrizzle } from './ask-drizzle.ts';
 import { saveSheet } from './ask-visidata.ts';
 import { EXACT } from './client.ts';
-import { readMirrors, spelled, type DatabaseName, type MirrorView } from './mirrors.ts';
+import { inSnapshot, readMirrors, spelled, type DatabaseName, type MirrorView } from './mirrors.ts';
 import { openStage, type Stage } from './stage.ts';
 import { sumsOf } from './truth.ts';
 
@@ -23,7 +23,7 @@ const DATABASES: readonly DatabaseName[] = ['SQLite', 'PostgreSQL'];
 
 /** The views that a tool finds: in SQLite those of the snapshot. */
 const viewsOf = (database: DatabaseName): readonly MirrorView[] =>
-  mirrors[database].filter(({ name }) => database === 'PostgreSQL' || !name.endsWith('_history'));
+  database === 'SQLite' ? inSnapshot(mirrors.SQLite) : mirrors.PostgreSQL;
 
 const namesOf = (database: DatabaseName): readonly string[] => viewsOf(database).map(({ name }) => name);
 

@@ -43,6 +43,19 @@ export async function readMirrors(stage: Stage): Promise<Record<DatabaseName, re
   return { SQLite: await read('SQLite'), PostgreSQL: await read('PostgreSQL') };
 }
 
+/** A snapshot has the views as tables: without search texts, and without what records were before. */
+export const inSnapshot = (views: readonly MirrorView[]): readonly MirrorView[] =>
+  views
+    .filter(({ name }) => !name.endsWith('_history'))
+    .map((view) => {
+      const isKept = (_: unknown, at: number): boolean => view.columns[at]?.name !== '_search';
+      return {
+        ...view,
+        columns: view.columns.filter(isKept),
+        rows: view.rows.map((row) => row.filter(isKept)),
+      };
+    });
+
 /** Asks a mirror by the database's own driver, as the analyst. */
 export function askMirror(stage: Stage, database: DatabaseName, question: string): Promise<readonly Row[]> {
   return database === 'SQLite' ? Promise.resolve(askSqlite(stage, question)) : askPostgres(stage, question);

@@ -112,7 +112,7 @@ const ATTACHED: readonly Client[] = [
     section: 'SQLite',
     database: 'SQLite',
     exactness: DOUBLES,
-    unread: ['bi_calendar', 'bi_price_changes'],
+    unread: ['bi_calendar', 'bi_price_changes', 'bi_statuses'],
     untyped: ['bi_changes', 'bi_issues'],
     types: types({
       integer: 'BIGINT',
