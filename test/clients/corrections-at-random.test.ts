@@ -204,7 +204,9 @@ function expectModel({ scene: { service }, model }: Round): void {
 /** Approves, applies and sends a plan; null where it has gone stale. */
 async function carriedOut(round: Round, id: number, beforeSending: () => void): Promise<ShownPlan | null> {
   const { session, env } = round.scene;
-  expect((await run(['apply', String(id)], env)).stderr).toMatch(/waits for the approval| is stale: /);
+  const { stderr } = await run(['apply', String(id)], env);
+  if (stderr.includes(' is stale: ')) return null; // Nobody can approve it any more.
+  expect(stderr).toContain('waits for the approval');
   await approvePlan(session, { kinds: KINDS, id, by: 'Marie', now: new Date(), approvals: 1 });
   if (!(await applied(round, id))) return null;
   beforeSending();
