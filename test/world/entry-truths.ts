@@ -157,9 +157,9 @@ function isSentFor({ personality }: Recording, send: Send, wanted: Content): boo
 const lagOf = ({ personality }: Recording): number =>
   (personality.replica === 'none' ? 0 : MOST_LAG_MS) + (personality.cache === 'none' ? 0 : MOST_KEPT_MS);
 
-/** A value without what lists spell otherwise. */
+/** A value without what lists spell otherwise; a blank is one value, which a record that leaves it out shows as neither '' nor null. */
 const plainValue = (value: unknown): string =>
-  plainText(JSON.stringify({ value: value ?? null }), '', ALL_SPELLINGS);
+  plainText(JSON.stringify({ value: value === '' ? null : (value ?? null) }), '', ALL_SPELLINGS);
 const ALL_SPELLINGS = { volatile: 'none', spelling: 'HTML in lists', blanks: 'shown' } as const;
 
 interface Replaced {

@@ -4,13 +4,14 @@ import { hasNaturalKeyOf } from '../../diff/match.ts';
 import { compactJson, isArray, isObject, parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { SyncError, UsageError } from '../../lib/sync-error.ts';
 import { sentence } from '../../lib/text/text.ts';
-import { formatInstant, formatRfc3339 } from '../../lib/time/clock.ts';
+import { formatInstant, formatRfc3339, parseInstant } from '../../lib/time/clock.ts';
 import { readAttempts, findCreator, moveLink, saveLink } from '../../store/outbox/attempts-and-links.ts';
 import { mirrorInstant } from '../../store/kinds/mirror-clock.ts';
 import { wakeWaiting } from '../../store/outbox/outbox-queue.ts';
 import {
   changeEntry,
   findEntry,
+  laterThanStored,
   type Entry,
   type EntryPatch,
   type EntryState,
@@ -131,7 +132,8 @@ async function acceptConflicts(tx: Transaction, kind: Kind, entry: Entry, now: D
       hint: `bms-sync outbox show ${entry.id}`,
     });
   const base = { ...(await readBaseOfUpdate(tx, kind, entry)), ...Object.fromEntries(shown) };
-  return { base: compactJson(base), baseAt: await mirrorInstant(tx, now) };
+  const at = parseInstant(await mirrorInstant(tx, now));
+  return { base: compactJson(base), baseAt: laterThanStored(entry, at) };
 }
 
 /** @throws {UsageError} `outbox.double` where a create would double a record by now, whatever parked it. */

@@ -10,7 +10,7 @@ import { readSeenNames } from '../../store/kinds/field-store.ts';
 import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { findEndedByKeys } from '../../store/outbox/ended-entries.ts';
 import { claimEntry, findBlockingEntry } from '../../store/outbox/outbox-queue.ts';
-import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
+import { changeEntry, laterThanStored, type Entry } from '../../store/outbox/outbox-store.ts';
 import { newRecordsSince, type LiveRecord } from '../../store/records/record-store.ts';
 import { requestPull } from '../../store/runs/run-requests.ts';
 import type { Transaction } from '../../db/session/session.ts';
@@ -111,7 +111,7 @@ async function baseFromMirror(tx: Transaction, entry: Entry, now: Date) {
   const { operation, kind, recordId, base } = entry;
   if (operation === 'create' || base !== null || recordId === null) return null;
   const row = (await readOwnRows(tx, kind, [recordId])).get(recordId);
-  return row?.isListed !== true ? null : { base: row.raw, baseAt: formatInstant(now) };
+  return row?.isListed !== true ? null : { base: row.raw, baseAt: laterThanStored(entry, now) };
 }
 
 const RETRY_MS = 60_000;

@@ -1,5 +1,5 @@
 import { sql, type SQL } from 'drizzle-orm';
-import { formatInstant } from '../../lib/time/clock.ts';
+import { formatInstant, parseInstant } from '../../lib/time/clock.ts';
 import type { WorkRef } from '../../lib/work-queue.ts';
 import { mirrorInstant } from '../kinds/mirror-clock.ts';
 import type { Queryable, Transaction } from '../../db/session/session.ts';
@@ -127,6 +127,13 @@ export const entryOf = (origin: string): number | null =>
 /** Whether an entry has the base that it was stored with: none that was read, or corrected by a decision, since. */
 export const hasFirstBase = ({ baseAt, createdAt }: Pick<Entry, 'baseAt' | 'createdAt'>): boolean =>
   baseAt === null || baseAt <= createdAt;
+
+/**
+ * The instant of a base that an entry gets after it was stored: a later one, also by a clock that was set back or is behind the one
+ * that dated the entry. Else what another record shows by now would count as what the author knew.
+ */
+export const laterThanStored = ({ createdAt }: Pick<Entry, 'createdAt'>, now: Date): string =>
+  formatInstant(new Date(Math.max(now.getTime(), parseInstant(createdAt).getTime() + 1)));
 
 /** Finds the entries with these keys. */
 export const findByKeys = (db: Queryable, keys: readonly string[]): Promise<Entry[]> =>

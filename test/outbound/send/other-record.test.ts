@@ -77,6 +77,21 @@ describe('an update whose id was given to another record', () => {
     expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
   });
 
+  test.each([
+    ['was set back by a day', DAY_MS],
+    ['is four minutes behind the one that dated the update', 240_000],
+  ])('is parked where it was stored by SQL, without a base, though our clock %s', async (_what, ms) => {
+    const { on, id, number } = await scene({ ...ADA, term: 30 });
+    await on.clock.sleep(DAY_MS);
+    const entry = await on.store({ operation: 'update', kind: 'clients', id, data: { term: 60 } });
+    on.clock.setBy(-ms);
+    reuse(on, number, { ...BOB, term: 30 });
+    await on.pull('clients');
+    await on.work();
+    expect(await on.entry(entry)).toMatchObject({ state: 'parked', verdict: 'other_record', attempts: 0 });
+    expect(asked(on, 'PUT')).toEqual([]);
+  });
+
   test('is parked where the record was deleted and came back, whatever it shows', async () => {
     const { on, id, number } = await scene();
     const entry = await push(on, id, { term: 60 });
