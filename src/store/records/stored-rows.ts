@@ -11,6 +11,7 @@ import {
   type ChangeEvent,
 } from '../../diff/compare-page.ts';
 import type { ShownFields } from '../../diff/shown-value.ts';
+import { parseObject } from '../../lib/json/json.ts';
 import { formatInstant } from '../../lib/time/clock.ts';
 import type { KindLease } from '../kinds/kind-lease.ts';
 import type { SqlValue, Transaction } from '../../db/session/session.ts';
@@ -59,7 +60,7 @@ export interface KindWithView {
   readonly list: ShownFields;
 }
 
-/** Compares a record that was retrieved singly with its row, in the shape that its list shows; an unchanged one keeps its text. */
+/** Compares a record that was retrieved singly with its row, in the shape that its list shows; an unchanged row stays as it is. */
 export function compareRetrieved(
   { kind, list }: KindWithView,
   stored: StoredRow | undefined,
@@ -69,14 +70,9 @@ export function compareRetrieved(
   const hasShape = stored !== undefined && stored.listed !== null;
   const { id, raw, record } = hasShape ? toListShape(kind, received, stored.raw, list) : received;
   const change = compareRecord(kind, stored, { id, raw, record });
-  return {
-    id,
-    raw: change.is === 'unchanged' ? (stored?.raw ?? raw) : raw,
-    record,
-    response,
-    stored,
-    change,
-  };
+  const isKept = change.is === 'unchanged' && stored !== undefined && stored.raw !== raw;
+  const kept = isKept ? { raw: stored.raw, record: parseObject(stored.raw) } : { raw, record };
+  return { id, ...kept, response, stored, change };
 }
 
 interface RowsToWrite {

@@ -91,6 +91,19 @@ describe.each(ONE_DATABASE)('what a write of ours has shown lands in %s', (datab
     const touched = await on.rows(sql`select record_id from touched where kind = 'clients'`);
     expect(touched).toEqual([{ record_id: client }]);
   });
+
+  test('and leaves the columns of a row as its text has them, where only the spelling differs', async () => {
+    const on = await opened({ database });
+    const client = await on.firstId('clients');
+    on.service.world.update('clients', Number(client), { name: 'Zoé'.normalize('NFD') });
+    await on.pull('clients');
+    const seen = await on.events();
+    const record = on.service.world.get('clients', Number(client)) ?? {};
+    await land(on, { ...record, name: 'Zoé'.normalize('NFC') }, { canBeNew: false });
+    const [row] = await on.rows(sql`select name, _raw from clients where id = ${client}`);
+    expect(JSON.parse(String(row?.['_raw']))).toMatchObject({ name: row?.['name'] });
+    expect(await on.events()).toEqual(seen);
+  });
 });
 
 test('a record that the mirror does not know gets a row only where it may be new', async () => {
