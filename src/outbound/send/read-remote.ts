@@ -46,8 +46,8 @@ export async function readByPath(parts: OutboundParts, kind: Kind, id: string): 
 }
 
 /**
- * Whether the service has never had a record: no list has shown it, no create of ours has made it, and its path shows none, while
- * the paths of others do.
+ * Whether the service has never had a record: no list has shown it, no create of ours has made it, and its path shows none, neither
+ * before nor after the path of another answers: an outage may end in between.
  */
 export async function isNoSuchRecord(parts: OutboundParts, kind: Kind, id: string): Promise<boolean> {
   const { session } = parts;
@@ -55,8 +55,10 @@ export async function isNoSuchRecord(parts: OutboundParts, kind: Kind, id: strin
     (await readOwnRows(session, kind.name, [id])).size > 0 ||
     (await findCreator(session, kind.name, id)) !== null;
   if (isKnown || (await readStanding(session, kind.name)).baselineAt === null) return false;
-  if ((await readByPath(parts, kind, id)) !== null) return false;
-  return (await readControl(parts, kind, id, readByPath)) === 'answers';
+  const isAbsent = async (): Promise<boolean> => (await readByPath(parts, kind, id)) === null;
+  return (
+    (await isAbsent()) && (await readControl(parts, kind, id, readByPath)) === 'answers' && (await isAbsent())
+  );
 }
 
 /** Why an entry waits whose record could not be read, and how long the service asks it to. */

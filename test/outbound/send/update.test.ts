@@ -200,6 +200,16 @@ describe('an update', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'done' });
   });
 
+  test('with a new id is sent where an outage has ended between two answers', async () => {
+    const { on } = await scene();
+    const newcomer = enter(on, { code: 'NEW', name: 'New' });
+    const missing = { status: 404, body: '{"message":"No."}' };
+    const once = { on: { kind: 'clients', method: 'GET', id: newcomer }, times: 1, do: missing } as const;
+    on.service.setFaults([once]);
+    const id = await on.send(update(newcomer, { name: 'Autre nom' }));
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'sent' });
+  });
+
   test.each<[string, Opening, FaultAction | null, string]>([
     ['a kind without a baseline', { pulled: [] }, null, 'gone'],
     ['a service that shows no record', {}, { status: 404, body: '{"message":"No."}' }, 'unreachable'],
