@@ -4,7 +4,7 @@ import { Big } from 'big.js';
 import { decimalPlaces } from '../lib/json/decimal.ts';
 import { isArray, isObject, type Json, type JsonObject } from '../lib/json/json.ts';
 import { decodeIfFits, type ColumnValue } from './decode-record.ts';
-import { hasNaturalKeyOf, keyFields } from './match.ts';
+import { alteredFields, hasNaturalKeyOf, keyFields } from './match.ts';
 import { normalizeSpelling } from './normalize-spelling.ts';
 import { isSameValue, numberText, readNameOf } from './merge-update.ts';
 import { isBlank, shownValue } from './shown-value.ts';
@@ -89,6 +89,13 @@ export function canComeFrom(field: Field | undefined, sent: Json, remote: Json |
   const isText = typeof sent === 'string' && (field === undefined || field.type === 'text');
   return isText && textsIn(remote).some((text) => isSpelledLike(sent, text));
 }
+
+/** Returns whether the service may have derived all that a record shows of a payload; where it shows nothing, it may have dropped it. */
+export const canBeMadeOf = (kind: Kind, payload: JsonObject, record: JsonObject): boolean =>
+  alteredFields(kind, payload, record).every(({ field: name, sent, shown }) => {
+    const field = findSentField(kind, name);
+    return isBlank(field, sent) || isBlank(field, shown) || canComeFrom(field, sent, shown);
+  });
 
 function isContradicted(field: Field | undefined, sent: Json, remote: Json | undefined): boolean {
   if (field === undefined || isBlank(field, sent) || remote === undefined || isBlank(field, remote))

@@ -1,6 +1,6 @@
 import type { Kind } from '../../catalog/kind.ts';
 import { hasAllSentValues, hasNaturalKeyOf, hasOtherKey, keyFields } from '../../diff/match.ts';
-import { isRuledOut, longTexts, showsSentValue, type SentText } from '../../diff/rule-out.ts';
+import { canBeMadeOf, isRuledOut, longTexts, showsSentValue, type SentText } from '../../diff/rule-out.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
 import { openCreates } from '../../store/outbox/outbox-queue.ts';
@@ -92,8 +92,9 @@ export async function plausibleMatches(
 }
 
 /**
- * The only possible match of an entry; null where its id was another record's, where it may be another open entry's, or where
- * its natural key differs from the sent one: another record may contain the same words.
+ * The only possible match of an entry; null where its id was another record's, where it may be another open entry's, or where its
+ * natural key differs from the sent one, or what it has shown is nothing that the service makes of the sent values: another
+ * record may contain the same words, and another user's the same key, while ours waits for an approval.
  */
 export async function soleMatch(
   tx: Transaction,
@@ -105,6 +106,9 @@ export async function soleMatch(
   if (match === undefined || more.length > 0 || match.wasLive) return null;
   if (kind.naturalKey !== 'all sent fields' && !hasNaturalKeyOf(kind, payloadOf(entry), match.record))
     return null;
+  const since = await contentsSince(tx, kind.name, match.id, watermarkOf(entry));
+  if (![match.record, ...since.map(parseObject)].some((one) => canBeMadeOf(kind, payloadOf(entry), one)))
+    return null; // Others may have edited it since it appeared.
   for (const other of await openCreates(tx, kind.name))
     if (other.id !== entry.id && (await plausibleMatches(tx, kind, other, [match])).length > 0) return null;
   return match.id;

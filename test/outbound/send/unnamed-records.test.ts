@@ -75,6 +75,26 @@ describe('a record that was made and not named', () => {
     expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
   });
 
+  test('is none with our natural key and a value that no service makes of ours', async () => {
+    const on = await opened();
+    const id = await sendUnder(on, { status: 201, body: '' });
+    const other = enter(on, { code: ZOE.code, name: 'Somebody else' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'parked', verdict: 'not_named' });
+    expect(await idsOf(on, id)).toEqual([other]);
+  });
+
+  test('is the only newcomer, though somebody has edited it since', async () => {
+    const on = await opened();
+    storeAs(on, inCapitals);
+    const id = await sendUnder(on, { statusAfter: 201, body: '' });
+    const made = newest(on);
+    await on.pull('clients');
+    on.service.world.update('clients', Number(made), { name: 'Somebody else' });
+    await endPatience(on);
+    expect(await on.entry(id)).toMatchObject({ state: 'done', verdict: 'adopted', recordId: made });
+  });
+
   test('is for a person where several newcomers may be it', async () => {
     const on = await opened();
     storeAs(on, inCapitals);
