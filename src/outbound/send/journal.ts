@@ -3,7 +3,7 @@ import { parseObject, isObject, type JsonObject, type Json } from '../../lib/jso
 import { formatInstant, type Clock } from '../../lib/time/clock.ts';
 import { readListHolder, readTick } from '../../store/kinds/kind-standing.ts';
 import { closeAttempt, openAttempt } from '../../store/outbox/attempts-and-links.ts';
-import { dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
+import { ACCEPTED_GRADES, dropBlock, wakeForbidden } from '../../store/outbox/outbox-queue.ts';
 import { changeEntry, type Entry } from '../../store/outbox/outbox-store.ts';
 import { countWorkerSend } from '../../store/runs/worker-store.ts';
 import { noteAcceptance } from '../../store/runs/run-store.ts';
@@ -110,12 +110,12 @@ export async function closeWithAnswer(
   const responseStart = answer.is === 'answered' ? await storableAnswer(tx, entry, answer.start) : answer.why;
   const status = answer.is === 'answered' ? answer.status : null;
   await closeAttempt(tx, { outboxId: entry.id, n: entry.attempts, grade, status, responseStart, now });
-  if (grade === 'done') await wakeForbidden(tx, entry.kind, now);
+  if (ACCEPTED_GRADES.includes(grade)) await wakeForbidden(tx, entry.kind, now);
   if (PROVES_TOKEN.includes(grade)) await noteAcceptance(tx, now);
 }
 
 /** The grades of answers that the service gives only to a token that it accepts. */
-const PROVES_TOKEN: readonly string[] = ['done', 'made', 'rejected', 'refused', 'not_applied'];
+const PROVES_TOKEN: readonly string[] = [...ACCEPTED_GRADES, 'rejected', 'refused'];
 
 /** The fields that an entry wants written, by the names of a write. */
 export const payloadOf = ({ payload }: { readonly payload: string }): JsonObject => parseObject(payload);

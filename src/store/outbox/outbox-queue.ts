@@ -196,11 +196,15 @@ export async function isOtherForbidden(db: Queryable, entry: Entry, now: Date): 
   return hasRow(db, refusedOther);
 }
 
-/** Whether another entry of the kind has been confirmed by the service since an instant. */
+/** The grades of writes that the service has accepted, whatever it made of them: the token may write their kind. */
+export const ACCEPTED_GRADES: readonly string[] = ['done', 'made', 'not_applied'];
+
+/** Whether the service has accepted a write of another entry of the kind since an instant. */
 export async function hasWrittenOther(db: Queryable, entry: Entry, since: string): Promise<boolean> {
   const written = sql`
     select 1 from outbox as o join outbox_attempts as a on a.outbox_id = o.id
-    where o.kind = ${entry.kind} and o.id <> ${entry.id} and a.grade = 'done' and a.closed_at >= ${since} limit 1`;
+    where o.kind = ${entry.kind} and o.id <> ${entry.id} and a.grade in (${sqlList(ACCEPTED_GRADES)})
+      and a.closed_at >= ${since} limit 1`;
   return hasRow(db, written);
 }
 

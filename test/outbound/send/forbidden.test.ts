@@ -92,6 +92,20 @@ describe.each(ONE_DATABASE)('in %s', (database) => {
     expect(await blocks(on)).toEqual([]);
   });
 
+  test('two locked records are parked, too, where the service accepts another write and does nothing', async () => {
+    const { on, ids, entries } = await scene(database, 3);
+    const [first = '', second = '', third = ''] = ids;
+    const ignored = {
+      on: { kind: 'clients', method: 'PUT', id: third },
+      do: { status: 200, body: '{"success":true}' },
+    };
+    on.service.setFaults([refused(first, 'PUT'), refused(second, 'PUT'), ignored]);
+    await on.work();
+    for (let probe = 0; probe < 3; probe++) await on.pass(300);
+    expect(await endsOf(on, entries)).toEqual(['parked forbidden', 'parked forbidden', 'parked not_applied']);
+    expect(await blocks(on)).toEqual([]);
+  });
+
   test('who has tried in vain tries last again, also after a restart', async () => {
     const { on, ids } = await scene(database, 3);
     on.service.setFaults([{ on: { kind: 'clients', method: 'PUT' }, do: { refuse: true } }]);
