@@ -122,19 +122,30 @@ export function wrongOrigins(recording: Recording): Found {
   }));
 }
 
-/** our Creations that an event gives to the service, though the answer had shown the record before any sweep did. */
+/**
+ * Our creations that an event gives to the service, though the answer had shown the record before any sweep did. Instants of events
+ * never go back, though the clock does: there only a sweep that began after the answer was certainly later.
+ */
 function takenFrom(recording: Recording, { entry, intent, attempts }: EntryRecord): readonly ChangeRow[] {
   const isAnswered = entry.state === 'done' && entry.verdict === 'sent' && intent.operation === 'create';
   if (!isAnswered || !isAsDocumented(recording, ['shown', 'envelope', 'status', 'ids', 'replica', 'named']))
     return [];
-  const closedAt = attempts.at(-1)?.closedAt ?? '';
+  const { openedAt = '', closedAt } = attempts.at(-1) ?? {};
+  const tookMs = Math.abs(Date.parse(closedAt ?? '') - Date.parse(openedAt));
+  const sent = recording.service.sends.findLast(
+    ({ kind, committed }) => kind === intent.kind && committed?.id === entry.recordId,
+  );
+  const isLater = ({ observedAt, runId }: ChangeRow): boolean =>
+    isAsDocumented(recording, ['clock'])
+      ? observedAt > (closedAt ?? '')
+      : recording.pulls.some((pull) => pull.runId === runId && pull.fromMs > (sent?.atMs ?? 0) + tookMs);
   return recording.changes.filter(
-    ({ kind, id, change, origin, observedAt }) =>
-      kind === intent.kind &&
-      id === entry.recordId &&
-      change === 'created' &&
-      origin === 'service' &&
-      observedAt > closedAt,
+    (event) =>
+      event.kind === intent.kind &&
+      event.id === entry.recordId &&
+      event.change === 'created' &&
+      event.origin === 'service' &&
+      isLater(event),
   );
 }
 
