@@ -3,6 +3,7 @@ import { hasAllSentValues, hasNaturalKeyOf, hasOtherKey, keyFields } from '../..
 import { canBeMadeOf, isRuledOut, longTexts, showsSentValue, type SentText } from '../../diff/rule-out.ts';
 import { parseObject, type JsonObject } from '../../lib/json/json.ts';
 import { readMirroredKind } from '../../store/kinds/field-store.ts';
+import { readAttempts } from '../../store/outbox/attempts-and-links.ts';
 import { openCreates } from '../../store/outbox/outbox-queue.ts';
 import type { Entry } from '../../store/outbox/outbox-store.ts';
 import {
@@ -60,6 +61,17 @@ export function equalMatches(kind: Kind, entry: Entry, matches: readonly Possibl
   return matches
     .filter((match) => !match.wasLive && hasAllSentValues(kind, payloadOf(entry), match.record))
     .map((match) => match.id);
+}
+
+/** Whether a create was made by an instant, as an answer proves, and no record of the mirror equals it: what that lacks may be there. */
+export async function hasUnshownCreate(tx: Transaction, kind: Kind, at: string | null): Promise<boolean> {
+  for (const entry of await openCreates(tx, kind.name)) {
+    const closed = (await readAttempts(tx, entry.id)).filter(({ closedAt }) => (closedAt ?? '') < (at ?? ''));
+    const isMade = closed.some((attempt) => attempt.grade === 'made');
+    const equal = isMade ? equalMatches(kind, entry, await readPossibleMatches(tx, kind, entry)) : [];
+    if (isMade && equal.length === 0) return true;
+  }
+  return false;
 }
 
 /** The record whose id an answer gave without more, once the list shows it with a value that was sent. */

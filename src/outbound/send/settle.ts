@@ -40,6 +40,7 @@ import {
 } from './decide-settlement.ts';
 import {
   equalMatches,
+  hasUnshownCreate,
   isMadeUnderOtherKey,
   namedMatch,
   plausibleMatches,
@@ -54,14 +55,17 @@ export async function settle(tx: Transaction, parts: OutboundParts, unsettled: U
   const elapsed = updateElapsed(parts.waits.stopwatch, stored);
   const entry = { ...stored, ...elapsed };
   await changeEntry(tx, { ...entry, patch: elapsed, now });
-  const { knownFrom } = await readStanding(tx, kind.name);
+  const { knownFrom, certifiedAt } = await readStanding(tx, kind.name);
   if (knownFrom > 0 && watermarkOf(entry).tick <= knownFrom) {
     // It was sent to a service that the mirror no longer holds the data of: no list will show what became of it.
     await finishEntry(tx, entry, { state: 'parked', verdict: 'other_source', now });
     return null;
   }
   const matches = await readUndecidedMatches(tx, kind, entry);
-  const facts = await readSettlementFacts(tx, parts, { kind, entry, now }, matches);
+  const read = await readSettlementFacts(tx, parts, { kind, entry, now }, matches);
+  const canResend = !read.isAskedFor && decideSettlement(read).is === 'resend';
+  const isHidden = canResend && (await hasUnshownCreate(tx, kind, certifiedAt));
+  const facts = isHidden ? { ...read, doubt: HIDDEN } : read;
   if (facts.isCreationConfirmed && isListKnown(facts) && isMadeUnderOtherKey(kind, entry, matches))
     await noteAlteredKeys(tx, kind.name, now);
   const decision = decideSettlement(facts);

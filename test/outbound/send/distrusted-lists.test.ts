@@ -186,6 +186,37 @@ describe('a create whose answer was lost', () => {
     expect((await on.entry(id)).attempts).toBe(2); // A person knows that it is a new company.
   });
 
+  test.each<[string, 'shows nothing' | 'alters all']>([
+    ['is not shown', 'shows nothing'],
+    ['is shown as nothing that was sent', 'alters all'],
+  ])('is not sent again while what an answer proves made, and does not name, %s', async (_what, list) => {
+    const on = await opened();
+    const { world } = on.service;
+    const known = new Set(world.ids('clients'));
+    const insert = world.insert.bind(world);
+    if (list === 'alters all')
+      Object.assign(world, {
+        insert: (kind: string) => insert(kind, { code: `N-${world.ids('clients').length}`, name: '' }),
+      });
+    const id = await lose(on);
+    spoil(on, 'POST', { statusAfter: 201, body: '' }, { times: 1 });
+    const made = await on.send(create({ code: 'ZZ-0', name: 'Abel' }));
+    expect(await on.grades(made)).toEqual(['made']);
+    const approve = list === 'alters all' ? null : showOnly(on, 'clients', (one) => known.has(one), 'alone');
+    await outlast(on, 2);
+    expect(await on.entry(id)).toMatchObject({ state: 'unsettled', attempts: 1 });
+    expect(await notesOf(on, id)).toMatchObject({
+      awaits: { why: 'no list shows records that bms-sync has created' },
+    });
+    approve?.();
+    await outlast(on, 3);
+    const end = approve
+      ? { state: 'done', verdict: 'adopted' }
+      : { state: 'parked', verdict: 'no_certificate' };
+    expect(await on.entry(id)).toMatchObject({ ...end, attempts: 1 });
+    expect(asked(on, 'POST')).toHaveLength(2);
+  });
+
   test.each(['lists', 'alone'] as const)(
     'is not sent again where creates wait for an approval: %s',
     async (reach) => {
