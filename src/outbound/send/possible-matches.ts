@@ -64,7 +64,7 @@ export function equalMatches(kind: Kind, entry: Entry, matches: readonly Possibl
 }
 
 /** Whether a create was made by an instant, as an answer proves, and no record of the mirror equals it: what that lacks may be there. */
-export async function hasUnshownCreate(tx: Transaction, kind: Kind, at: string | null): Promise<boolean> {
+export async function hasHiddenCreate(tx: Transaction, kind: Kind, at: string | null): Promise<boolean> {
   for (const entry of await openCreates(tx, kind.name)) {
     const closed = (await readAttempts(tx, entry.id)).filter(({ closedAt }) => (closedAt ?? '') < (at ?? ''));
     const isMade = closed.some((attempt) => attempt.grade === 'made');

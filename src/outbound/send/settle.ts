@@ -40,7 +40,7 @@ import {
 } from './decide-settlement.ts';
 import {
   equalMatches,
-  hasUnshownCreate,
+  hasHiddenCreate,
   isMadeUnderOtherKey,
   namedMatch,
   plausibleMatches,
@@ -64,7 +64,7 @@ export async function settle(tx: Transaction, parts: OutboundParts, unsettled: U
   const matches = await readUndecidedMatches(tx, kind, entry);
   const read = await readSettlementFacts(tx, parts, { kind, entry, now }, matches);
   const canResend = !read.isAskedFor && decideSettlement(read).is === 'resend';
-  const isHidden = canResend && (await hasUnshownCreate(tx, kind, certifiedAt));
+  const isHidden = canResend && (await hasHiddenCreate(tx, kind, certifiedAt));
   const facts = isHidden ? { ...read, doubt: HIDDEN } : read;
   if (facts.isCreationConfirmed && isListKnown(facts) && isMadeUnderOtherKey(kind, entry, matches))
     await noteAlteredKeys(tx, kind.name, now);
