@@ -135,10 +135,12 @@ function takenFrom(recording: Recording, { entry, intent, attempts }: EntryRecor
   const sent = recording.service.sends.findLast(
     ({ kind, committed }) => kind === intent.kind && committed?.id === entry.recordId,
   );
-  const isLater = ({ observedAt, runId }: ChangeRow): boolean =>
-    isAsDocumented(recording, ['clock'])
-      ? observedAt > (closedAt ?? '')
-      : recording.pulls.some((pull) => pull.runId === runId && pull.fromMs > (sent?.atMs ?? 0) + tookMs);
+  const isLater = ({ observedAt, runId }: ChangeRow): boolean => {
+    const isOfSweep = runId !== null; // Else the answer has made it.
+    return isOfSweep && !isAsDocumented(recording, ['clock'])
+      ? recording.pulls.some((pull) => pull.runId === runId && pull.fromMs > (sent?.atMs ?? 0) + tookMs)
+      : observedAt > (closedAt ?? '');
+  };
   return recording.changes.filter(
     (event) =>
       event.kind === intent.kind &&
